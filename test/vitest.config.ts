@@ -37,8 +37,8 @@ export default defineConfig({
       project("integration", { ...waiting, isolate: false, exclude: wholeServices }),
       project("services", { ...waiting, isolate: false, include: wholeServices }),
       ...["faults", "shards"].map((name) => project(name, { ...waiting, isolate: false })),
-      ...["browser", "cluster", "conformance", "deploy", "e2e", "endurance", "interop", "redis"].map((name) =>
-        project(name, waiting),
+      ...["browser", "cluster", "conformance", "deploy", "e2e", "endurance", "engines", "interop", "redis"].map(
+        (name) => project(name, waiting),
       ),
       // What is measured here has the machine to itself.
       project("hostile", { fileParallelism: false, sequence: { groupOrder: 2 } }),

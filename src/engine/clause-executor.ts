@@ -1,8 +1,9 @@
+import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
 import { inBatches } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
-import type { BlockSizes, KeyBlock } from "./clause-query.ts";
+import { type BlockSizes, blocksOfValues, isPlainString, type KeyBlock } from "./clause-query.ts";
 import {
   type ClauseRequest,
   createClauseEvaluator,
@@ -12,7 +13,7 @@ import {
 } from "./evaluated-clause.ts";
 import type { SourceReport } from "./reports.ts";
 import type { ExecutionBounds } from "./federation-engine.ts";
-import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
+import { fetchRows, type FetchOptions, type RowsRequest } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
 import { type KeyForm, KeyForms, mostFiltered, sentAs } from "./key-forms.ts";
 import { SharedAnswers } from "./shared-answers.ts";
@@ -59,8 +60,8 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
   function rowsOf(request: ClauseRequest): AsyncIterable<readonly Bindings[]> {
     const { clause } = request;
     // A FILTER binds nothing, so it substitutes nothing.
-    const isHere = isEvaluatedHere(clause) || (clause.substituted && keyForms.of(clause.endpoint) === "filter");
-    return withUnwritableKeys(request, isHere ? evaluated : (one: ClauseRequest) => askInBlocks(asking, one));
+    const isHere = isEvaluatedHere(clause) || (clause.substituted && keyForms.of(clause) === "filter");
+    return withUnwritableKeys(request, isHere ? evaluated : (one: ClauseRequest) => askByValues(asking, one));
   }
 
   async function* reported(clause: ReportedClause, read: ReadRows): AsyncIterable<readonly Bindings[]> {
@@ -120,6 +121,13 @@ const FEWEST_KEYS = 4;
 // After a failure that does not speak of size, as many show whether it was one of size.
 const TRIED_AFTER_FAILURE = 16;
 
+/** Asks for keys that are one value in several spellings one after the other. */
+async function* askByValues(options: AskOptions, request: ClauseRequest): AsyncIterable<readonly Bindings[]> {
+  const blocks = request.keys === undefined ? [undefined] : blocksOfValues(request.keys);
+  if (blocks.length > 1) request.onDivided?.();
+  for (const keys of blocks) yield* askInBlocks(options, { ...request, keys });
+}
+
 /**
  * Asks once; in the other form of keys when the endpoint may not know the one in use, and in smaller blocks when it could not
  * take all of the keys.
@@ -127,7 +135,7 @@ const TRIED_AFTER_FAILURE = 16;
 async function* askInBlocks(options: AskOptions, request: ClauseRequest): AsyncIterable<readonly Bindings[]> {
   const { sizes, bounds, keyForms } = options;
   const { endpoint } = request.clause;
-  const form = keyForms.of(endpoint);
+  const form = keyForms.of(request.clause);
   const count = request.keys?.rows.length ?? 0;
   let delivered = 0;
   try {
@@ -151,8 +159,8 @@ async function* askAgain(
   refused: FedwayError,
 ): AsyncIterable<readonly Bindings[]> {
   const { clause, keys } = request;
-  const mayBeOther = options.keyForms.mayBeOther(clause, refused);
-  if (mayBeOther && (yield* askOtherwise(options, request, options.keyForms.of(clause.endpoint)))) return;
+  const other = options.keyForms.other(clause, refused);
+  if (other !== undefined && (yield* askOtherwise(options, request, other))) return;
   if ((keys?.rows.length ?? 0) <= FEWEST_KEYS || !mayFitWhenSmaller(refused)) throw refused;
   yield* askSmaller(options, request, refused);
 }
@@ -169,11 +177,11 @@ const part = (request: ClauseRequest, from: number, to?: number): ClauseRequest 
 async function* askOtherwise(
   options: AskOptions,
   request: ClauseRequest,
-  refused: KeyForm,
+  other: KeyForm,
 ): AsyncGenerator<readonly Bindings[], boolean> {
   const { keyForms } = options;
   const { clause, keys, report } = request;
-  const other = refused === "values" ? "filter" : "values";
+  const refused = keyForms.of(clause);
   let delivered = 0;
   try {
     for await (const rows of ask(options, part(request, 0, TRIED_AFTER_FAILURE), other)) {
@@ -191,7 +199,11 @@ async function* askOtherwise(
   return true;
 }
 
-const shownForms: Readonly<Record<KeyForm, string>> = { values: "VALUES", filter: "FILTER" };
+const shownForms: Readonly<Record<KeyForm, string>> = {
+  values: "VALUES",
+  filter: "FILTER",
+  nested: "VALUES in a subquery",
+};
 
 /**
  * Half of the keys at a time. A failure that may have another reason than their number (a plain 5xx) is tried once with
@@ -203,7 +215,7 @@ async function* askSmaller(
   first: FedwayError,
 ): AsyncIterable<readonly Bindings[]> {
   const rows = request.keys?.rows ?? [];
-  const form = options.keyForms.of(request.clause.endpoint);
+  const form = options.keyForms.of(request.clause);
   const refused = (): void => options.sizes.refused(request.clause.endpoint.url, rows.length);
   const isPlain = first.code === "ENDPOINT_FAILED";
   const half = Math.ceil(rows.length / 2);
@@ -247,10 +259,11 @@ async function* ask(
   const { account, bounds, answers } = options;
   const most = form === "filter" ? mostFiltered : clause.endpoint.maxValuesRows;
   if (keys && keys.rows.length > (most ?? keys.rows.length)) throw tooManyKeys();
-  const { query, columns, certain, own } = sentAs(form, clause, keys);
   const tolerated = isTolerated(clause, bounds);
   const inPart = isTakenInPart(clause, bounds);
-  const apart = account.nextAnswer();
+  const apart = keys !== undefined && (await areStringsApart(options, { clause, keys, report, tolerated, inPart }));
+  const { query, columns, certain, own } = sentAs(form, clause, keys, apart);
+  const ofThisAnswer = account.nextAnswer();
   const namesNothing = clause.variables.length === 0 && (keys?.variables.length ?? 0) === 0;
   const { endpoint, limit } = clause;
   const asked = { endpoint, query, columns, certain, limit, tolerated, inPart, report };
@@ -258,10 +271,39 @@ async function* ask(
   const request = `${clause.endpoint.url} ${tolerated} ${inPart} ${query}`;
   for await (const rows of inBatches(answers.rows(request, send))) {
     account.count(rows.length);
-    const solutions = namesNothing ? rows.map(() => noBindings) : rows.flatMap((row) => own(row)).map(apart);
+    const solutions = namesNothing ? rows.map(() => noBindings) : rows.flatMap((row) => own(row)).map(ofThisAnswer);
     if (solutions.length > 0) yield solutions;
   }
 }
+
+const stringQuestion = 'SELECT (sameTerm("x", "x"^^<http://www.w3.org/2001/XMLSchema#string>) AS ?same) WHERE {}';
+
+/**
+ * True if keys have strings that the endpoint holds as two terms, with and without their datatype (Virtuoso, Blazegraph): both
+ * are sent. An endpoint of which that is not known is asked, once; one that does not say holds one.
+ */
+async function areStringsApart(
+  options: AskOptions,
+  { clause, keys, ...of }: ClauseRequest & { readonly keys: KeyBlock } & Pick<RowsRequest, "tolerated" | "inPart">,
+): Promise<boolean> {
+  const { endpoint } = clause;
+  if (!keys.rows.some((row) => row.some((term) => isPlainString(term)))) return false;
+  const known = options.keyForms.stringsApart(endpoint);
+  if (known !== undefined) return known;
+  const asked = { query: stringQuestion, columns: { asked: ["same"] }, certain: [] };
+  try {
+    for await (const row of fetchRows(options, { endpoint, limit: undefined, ...asked, ...of })) {
+      options.keyForms.toldStrings(endpoint, isFalse(row.get("same")));
+    }
+  } catch (error) {
+    if (!toFedwayError(error).kind.silenceable) throw error;
+  }
+  if (options.keyForms.stringsApart(endpoint) === undefined) options.keyForms.toldStrings(endpoint, false);
+  return options.keyForms.stringsApart(endpoint) === true;
+}
+
+/** Virtuoso writes false as the integer 0. */
+const isFalse = (term: RDF.Term | undefined): boolean => term?.value === "false" || term?.value === "0";
 
 /** An answer with some of the clause's rows is wanted when its endpoint gives no more. */
 const isTakenInPart = (clause: ReportedClause, bounds: ExecutionBounds): boolean =>

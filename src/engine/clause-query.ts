@@ -29,33 +29,65 @@ export function keyRows({ variables, rows }: KeyBlock): Bindings[] {
   return rows.map((row) => new Map(variables.flatMap((name, index) => (row[index] ? [[name, row[index]]] : []))));
 }
 
-const SOLUTION = "fedway_solution";
+const XSD = "http://www.w3.org/2001/XMLSchema#";
+/** The column of a constant. */
+export const SOLUTION = "fedway_solution";
 
 /** The columns that `clauseQuery` asks for. */
 export function clauseColumns(clause: FederatedClause, keys?: KeyBlock): readonly string[] {
   const names = new Set([...clause.variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
-  return names.size === 0 ? [SOLUTION] : [...names];
+  // Blazegraph has no row for SELECT DISTINCT of nothing but keys.
+  const isLone = clause.distinct && keys !== undefined && keys.rows.length > 1 && keys.variables.length === names.size;
+  return names.size === 0 || isLone ? [...names, SOLUTION] : [...names];
 }
 
-/**
- * The text that asks an endpoint for a clause's solutions, restricted to those compatible with a block of keys.
- * @param condition says the same of the solutions as the keys, for endpoints without VALUES, which may know no AS either
- */
-export function clauseQuery(clause: FederatedClause, keys?: KeyBlock, condition?: string): string {
+/** How keys are written. */
+interface KeyWriting {
+  /** Says the same of the solutions as the keys, for endpoints without VALUES, which may know no AS either. */
+  readonly condition?: string;
+  /** In a subquery of their own. */
+  readonly nested?: boolean;
+  /** Plain strings also with their datatype, for endpoints that hold these as two terms. */
+  readonly apart?: boolean;
+}
+
+/** The text that asks an endpoint for a clause's solutions, restricted to those compatible with a block of keys. */
+export function clauseQuery(clause: FederatedClause, keys?: KeyBlock, writing: KeyWriting = {}): string {
+  const { condition } = writing;
   const names = clauseColumns(clause, keys);
   // A clause without variables still has solutions to count.
-  const counted = condition === undefined ? `(1 AS ?${SOLUTION})` : "*";
-  const projection = names[0] === SOLUTION ? counted : names.map((name) => `?${name}`).join(" ");
+  const constant = `(${names.length === 1 ? "1" : '""'} AS ?${SOLUTION})`;
+  const counted = condition === undefined ? constant : "*";
+  const projection = names.map((name) => (name === SOLUTION ? counted : `?${name}`)).join(" ");
   const select = clause.distinct ? "SELECT DISTINCT" : "SELECT";
   const limit = clause.limit === undefined ? "" : ` LIMIT ${clause.limit}`;
-  if (condition !== undefined) {
-    const where = condition === "" ? clause.pattern : `{ ${clause.pattern} FILTER(${condition}) }`;
-    return `${clause.prologue}${select} ${projection} WHERE ${where}${limit}`;
-  }
-  const pattern = withSubstituted(clause, keys);
-  const where = keys && keys.variables.length > 0 ? `{ ${valuesBlock(keys)} ${pattern} }` : pattern;
+  const where =
+    condition === undefined ? keyedPattern(clause, keys, writing) : conditionedPattern(clause.pattern, condition);
   return `${clause.prologue}${select} ${projection} WHERE ${where}${limit}`;
 }
+
+const conditionedPattern = (pattern: string, condition: string): string =>
+  condition === "" ? pattern : `{ ${pattern} FILTER(${condition}) }`;
+
+function keyedPattern(clause: FederatedClause, keys: KeyBlock | undefined, writing: KeyWriting): string {
+  const pattern = withSubstituted(clause, keys, writing);
+  if (!keys || keys.variables.length === 0) return pattern;
+  const values = valuesBlock(keys, writing);
+  const isNested = writing.nested === true || dropsKeys.test(pattern);
+  const block = isNested ? `{ SELECT * { ${values} } }` : values;
+  const isLast = holdsTags(keys) && (isNested || keys.variables.length > 1);
+  return isLast ? `{ ${pattern} ${block} }` : `{ ${block} ${pattern} }`;
+}
+
+/** In a SELECT DISTINCT of the clause's own, Blazegraph has no row for keys that do not stand in a subquery of their own. */
+const dropsKeys = /\bSELECT\s+DISTINCT\b/iu;
+
+/**
+ * Virtuoso has no row for literals with a language that stand in VALUES of several columns, or in a subquery, before what they are
+ * joined with.
+ */
+const holdsTags = ({ rows }: KeyBlock): boolean =>
+  rows.some((row) => row.some((term) => term.termType === "Literal" && term.language !== ""));
 
 /** True if the clause begins with triples that bind all of the keys' variables. */
 export const takesKeysInside = ({ opening, substituted }: FederatedClause, { variables }: KeyBlock): boolean =>
@@ -77,14 +109,14 @@ export function evaluatedQuery(clause: FederatedClause, keys?: KeyBlock): string
  * The pattern with the keys in every group that needs them. Keys that come from a neighbour inside the same EXISTS stay
  * outside where that makes a difference: the neighbour is joined with.
  */
-function withSubstituted(clause: FederatedClause, keys?: KeyBlock): string {
+function withSubstituted(clause: FederatedClause, keys: KeyBlock | undefined, writing: KeyWriting): string {
   const { pattern, substitution, substituted } = clause;
   if (!keys || !substitution || !substituted) return pattern;
   const isReached = (name: string): boolean => substituted.includes(name) || !substitution.variables.includes(name);
   let text = pattern;
   for (const { at, variables } of substitution.sites.toReversed()) {
     const part = columns(keys, (name) => variables.includes(name) && isReached(name));
-    if (part.variables.length > 0) text = `${text.slice(0, at)} ${valuesBlock(part)} ${text.slice(at)}`;
+    if (part.variables.length > 0) text = `${text.slice(0, at)} ${valuesBlock(part, writing)} ${text.slice(at)}`;
   }
   return text;
 }
@@ -100,24 +132,38 @@ function columns(keys: KeyBlock, isWanted: (name: string) => boolean): KeyBlock 
   return { variables: at.flatMap((index) => keys.variables[index] ?? []), rows: [...rows.values()] };
 }
 
-function valuesBlock({ variables, rows }: KeyBlock): string {
-  const data = rows.map((row) => `(${row.map(termToText).join(" ")})`).join(" ");
+function valuesBlock({ variables, rows }: KeyBlock, { apart = false }: KeyWriting = {}): string {
+  const spellings = (term: RDF.Term, at: number): readonly string[] => {
+    const text = termToText(term);
+    return apart && isPlainString(term) && variables[at] !== KEY_NUMBER ? [text, `${text}^^<${XSD}string>`] : [text];
+  };
+  const data = rows.flatMap((row) => combinations(row.map(spellings)).map((texts) => `(${texts.join(" ")})`)).join(" ");
   return `VALUES (${variables.map((name) => `?${name}`).join(" ")}) { ${data} }`;
 }
 
+/** One of each list, in all ways. */
+const combinations = (lists: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+  lists.reduce<readonly (readonly string[])[]>(
+    (made, list) =>
+      list.length === 1
+        ? made.map((texts) => [...texts, ...list])
+        : made.flatMap((texts) => list.map((text) => [...texts, text])),
+    [[]],
+  );
+
+/** A literal that may be written with and without its datatype (RDF 1.1 Concepts, section 3.3). */
+export const isPlainString = (term: RDF.Term): boolean =>
+  term.termType === "Literal" && term.language === "" && term.datatype.value === `${XSD}string`;
+
 /** The column of a key's number. */
 export const KEY_NUMBER = "fedway_key";
-const XSD = "http://www.w3.org/2001/XMLSchema#";
 const RDF_NS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/** Spellings that engines which store values return unchanged. */
+/** Spellings that engines which store values return unchanged. Booleans, dates and times have none: they come back as 1, or with a zone. */
 const canonical: Readonly<Record<string, RegExp>> = {
   string: /^/u,
   integer: /^(?:0|-?[1-9]\d{0,17})$/u,
   decimal: /^-?(?:0|[1-9]\d{0,14})\.\d{0,14}[1-9]$/u,
-  boolean: /^(?:true|false)$/u,
-  date: /^\d{4}-\d\d-\d\d$/u,
-  dateTime: /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\dZ?$/u,
 };
 
 /** Keys as they are sent, and how an answer's rows are read. */
@@ -161,6 +207,40 @@ export function hasOneSpelling(term: RDF.Term): boolean {
   if (!value.startsWith(XSD)) return value !== `${RDF_NS}langString`;
   const name = value.slice(XSD.length);
   return Object.hasOwn(canonical, name) && canonical[name]?.test(term.value) === true;
+}
+
+/**
+ * The keys in blocks in which no two are one value in several spellings: of such keys Blazegraph matches only one, and Corese
+ * matches each as often as there are spellings.
+ */
+export function blocksOfValues(keys: KeyBlock): readonly KeyBlock[] {
+  const seen = new Map<string, number>();
+  const blocks: RDF.Term[][][] = [];
+  for (const row of keys.rows) {
+    const value = row.map((term) => valueText(term)).join("\n");
+    const at = seen.get(value) ?? 0;
+    seen.set(value, at + 1);
+    (blocks[at] ??= []).push([...row]);
+  }
+  return blocks.length <= 1 ? [keys] : blocks.map((rows) => ({ variables: keys.variables, rows }));
+}
+
+const hasZone = /(?:Z|[+-]\d\d:\d\d)$/u;
+const moments: ReadonlySet<string> = new Set(["date", "dateTime"]);
+
+/** A text that terms have in common which some engine takes for one value; rather too often than not. */
+function valueText(term: RDF.Term): string {
+  if (term.termType !== "Literal" || isPlainString(term)) return termKey(term);
+  const { value, language, datatype } = term;
+  if (language !== "") return `${value}@${language.toLowerCase()}`;
+  if (!datatype.value.startsWith(XSD)) return termKey(term);
+  const name = datatype.value.slice(XSD.length);
+  const text = value.trim();
+  if (name === "boolean") return text === "1" || text === "true" ? "1" : "0";
+  const number = moments.has(name)
+    ? Date.parse(name === "date" || hasZone.test(text) ? text : `${text}Z`)
+    : Number(text);
+  return Number.isNaN(number) ? termKey(term) : `${number}`;
 }
 
 // Keys of the first request to an endpoint, and of later ones once it has answered that. With one row a key, the answer is

@@ -25,7 +25,7 @@ export interface FetchOptions {
 }
 
 /** A SELECT query for one endpoint. */
-interface RowsRequest extends Pick<SparqlRequest, "endpoint" | "query" | "columns" | "limit"> {
+export interface RowsRequest extends Pick<SparqlRequest, "endpoint" | "query" | "columns" | "limit"> {
   /** Variables that the query binds in each row. */
   readonly certain: readonly string[];
   /** Where it is noted what that took. */

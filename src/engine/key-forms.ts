@@ -5,11 +5,22 @@ import type { EndpointTarget, SparqlRequest } from "../outbound/sparql-client.ts
 import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
-import { clauseColumns, clauseQuery, hasOneSpelling, type KeyBlock, numberKeys, termsText } from "./clause-query.ts";
+import {
+  clauseColumns,
+  clauseQuery,
+  hasOneSpelling,
+  type KeyBlock,
+  numberKeys,
+  SOLUTION,
+  termsText,
+} from "./clause-query.ts";
 import { sizedByKey } from "../cache-size.ts";
 
-/** How join keys are written: as VALUES, or as a FILTER for endpoints that do not know them (SPARQL 1.0, Virtuoso 6). */
-export type KeyForm = "values" | "filter";
+/**
+ * How join keys are written: as VALUES, as a FILTER for endpoints that do not know them (SPARQL 1.0, Virtuoso 6), or as VALUES in
+ * a subquery of their own, for endpoints where a path of any length begins at nothing else (Virtuoso 7).
+ */
+export type KeyForm = "values" | "filter" | "nested";
 
 /** Keys of one FILTER: engines read a disjunction by recursion. */
 export const mostFiltered = 256;
@@ -23,6 +34,9 @@ interface Known {
   /** Took keys. */
   readonly proven?: KeyForm | undefined;
   readonly vain: number;
+  /** Keys that a path begins at are taken in a subquery of their own. */
+  readonly nestsPaths?: boolean | undefined;
+  readonly stringsApart?: boolean | undefined;
 }
 
 /** Forms of keys that endpoints accept, as known to one process. */
@@ -36,30 +50,47 @@ export class KeyForms {
     this.#onLearned = onLearned;
   }
 
-  of({ url, keys }: PlannedEndpoint): KeyForm {
-    return this.#known.get(url)?.learned ?? keys ?? "values";
+  of({ endpoint: { url, keys }, pattern }: FederatedClause): KeyForm {
+    const { learned = keys ?? "values", nestsPaths } = this.#known.get(url) ?? {};
+    return nestsPaths === true && learned === "values" && pathMark.test(pattern) ? "nested" : learned;
   }
 
-  /** True if the form in use may be the reason why keys were refused. */
-  mayBeOther({ endpoint, pattern, substituted }: FederatedClause, { code, message, details }: FedwayError): boolean {
-    const { proven, vain = 0 } = this.#known.get(endpoint.url) ?? {};
-    if (proven === this.of(endpoint) || vain >= mostVain) return false;
+  /** Another form, where the one in use may be the reason why keys were refused. */
+  other(clause: FederatedClause, refused: FedwayError): KeyForm | undefined {
+    const { proven, vain = 0 } = this.#known.get(clause.endpoint.url) ?? {};
+    if (vain >= mostVain || clause.substituted || refused.details.upstreamStatus === undefined) return undefined;
+    const used = this.of(clause);
+    if (used === "values" && lacksStart(clause, refused)) return "nested";
     // A FILTER neither substitutes nor binds.
-    if (substituted || !pattern.trimStart().startsWith("{")) return false;
-    if (details.upstreamStatus === undefined) return false;
-    return code === "ENDPOINT_REJECTED_QUERY" || (code === "ENDPOINT_FAILED" && syntaxWords.test(message));
+    if (used === "nested" || proven === used || !clause.pattern.trimStart().startsWith("{")) return undefined;
+    return mayBeSyntax(refused) ? otherForms[used] : undefined;
   }
 
   /** Keys were answered in the form. */
   answered({ url }: PlannedEndpoint, form: KeyForm): void {
     const known = this.#known.get(url);
-    if (known?.proven !== form) this.#known.set(url, { learned: known?.learned, proven: form, vain: 0 });
+    if (form !== "nested" && known?.proven !== form) this.#known.set(url, { ...known, proven: form, vain: 0 });
   }
 
   /** Keys were refused in one form and answered in the other. */
   learned(endpoint: PlannedEndpoint, form: KeyForm): void {
-    this.#known.set(endpoint.url, { learned: form, proven: form, vain: 0 });
+    const known = this.#known.get(endpoint.url);
+    if (form === "nested") {
+      this.#known.set(endpoint.url, { ...known, nestsPaths: true, vain: 0 });
+      return;
+    }
+    this.#known.set(endpoint.url, { ...known, learned: form, proven: form, vain: 0 });
     this.#onLearned(endpoint, form === "filter");
+  }
+
+  /** True if the endpoint holds a string with and without its datatype as two terms; undefined: not known. */
+  stringsApart({ url, strings }: PlannedEndpoint): boolean | undefined {
+    return strings === undefined ? this.#known.get(url)?.stringsApart : strings === "apart";
+  }
+
+  /** The endpoint has said how it holds strings. */
+  toldStrings({ url }: PlannedEndpoint, stringsApart: boolean): void {
+    this.#known.set(url, { ...this.#known.get(url), vain: this.#known.get(url)?.vain ?? 0, stringsApart });
   }
 
   /** Keys were refused in both forms. */
@@ -71,6 +102,17 @@ export class KeyForms {
 
 const syntaxWords = /\bVALUES\b|\bsyntax\b|\bpars(?:e|er|ing)\b|\blexical\b|\bencountered\b/iu;
 
+const mayBeSyntax = ({ code, message }: FedwayError): boolean =>
+  code === "ENDPOINT_REJECTED_QUERY" || (code === "ENDPOINT_FAILED" && syntaxWords.test(message));
+
+const lacksStart = ({ pattern }: FederatedClause, { code, message }: FedwayError): boolean =>
+  code === "ENDPOINT_FAILED" && startWords.test(message) && pathMark.test(pattern);
+
+const otherForms = { values: "filter", filter: "values" } as const;
+const startWords = /\btransitive\b/iu;
+/** Of a path of any length; text that has it for another reason is asked in another form for nothing, and answers the same. */
+const pathMark = /[*+]/u;
+
 /** A clause as it is sent with keys. */
 interface SentClause {
   readonly query: string;
@@ -81,20 +123,36 @@ interface SentClause {
   readonly own: (row: Bindings) => readonly Bindings[];
 }
 
-/** The clause with the keys in a form, and how the rows of its answer are read. */
-export function sentAs(form: KeyForm, clause: FederatedClause, keys: KeyBlock | undefined): SentClause {
-  const certain = clause.variables.flatMap(({ name, certain: always }) => (always ? [name] : []));
-  if (form === "values") {
-    const { keys: numbered, own } = numberKeys(keys);
-    const bound = [...new Set([...certain, ...(numbered?.variables ?? [])])];
-    const columns = { asked: clauseColumns(clause, numbered) };
-    return { query: clauseQuery(clause, numbered), columns, certain: bound, own };
-  }
+/**
+ * The clause with the keys in a form, and how the rows of its answer are read.
+ * @param apart plain strings are sent with and without their datatype
+ */
+export function sentAs(form: KeyForm, clause: FederatedClause, keys: KeyBlock | undefined, apart = false): SentClause {
+  if (form === "filter") return sentAsFilter(clause, keys);
+  const { keys: numbered, own } = numberKeys(keys);
+  const writing = { nested: form === "nested", apart };
+  const query = clauseQuery(clause, numbered, writing);
+  const certain = [...new Set([...certainOf(clause), ...(numbered?.variables ?? [])])];
+  const asked = clauseColumns(clause, numbered);
+  const ownRows = asked.includes(SOLUTION) ? (row: Bindings) => own(withoutConstant(row)) : own;
+  return { query, columns: { asked }, certain, own: ownRows };
+}
+
+const certainOf = ({ variables }: FederatedClause): readonly string[] =>
+  variables.flatMap(({ name, certain }) => (certain ? [name] : []));
+
+function sentAsFilter(clause: FederatedClause, keys: KeyBlock | undefined): SentClause {
   const condition = keys && keys.variables.length > 0 ? keyCondition(clause, keys) : "";
   const isLimited = !keys || isExact(keys);
-  const query = clauseQuery(isLimited ? clause : { ...clause, limit: undefined }, undefined, condition);
+  const query = clauseQuery(isLimited ? clause : { ...clause, limit: undefined }, undefined, { condition });
   const columns = clause.variables.length === 0 ? undefined : { asked: clauseColumns(clause) };
-  return { query, columns, certain, own: keys ? joinWithKeys(keys) : (row) => [row] };
+  return { query, columns, certain: certainOf(clause), own: keys ? joinWithKeys(keys) : (row) => [row] };
+}
+
+function withoutConstant(row: Bindings): Bindings {
+  const solution = new Map(row);
+  solution.delete(SOLUTION);
+  return solution;
 }
 
 /** The condition that one of the keys' rows is compatible with a solution; variables that it may leave unbound may be so. */

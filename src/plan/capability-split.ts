@@ -184,7 +184,7 @@ function withCapabilities(endpoint: PlannedEndpoint, { capabilities }: PlanConte
   const view = endpoint.id === undefined ? undefined : capabilities?.view(endpoint.id);
   if (view === undefined) return endpoint;
   const { silentRowCap = endpoint.rowCap, wholeRows, formats = [], maxUrlBytes, maxValuesRows, lacks } = view;
-  const { method, accept } = view;
+  const { method, accept, strings } = view;
   return {
     ...endpoint,
     learned: method === undefined && accept === undefined ? undefined : { method, accept },
@@ -193,6 +193,7 @@ function withCapabilities(endpoint: PlannedEndpoint, { capabilities }: PlanConte
     formats: formats.length > 0 ? formats : undefined,
     maxUrlBytes,
     maxValuesRows,
+    strings,
     ...lackingOf(lacks),
   };
 }

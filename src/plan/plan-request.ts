@@ -156,6 +156,7 @@ interface KnownEndpoint {
   readonly maxUrlBytes?: number | undefined;
   /** Largest number of join keys in one VALUES that worked. */
   readonly maxValuesRows?: number | undefined;
+  readonly strings?: PlannedEndpoint["strings"];
   /** Rows after which answers are cut without a word. */
   readonly silentRowCap?: number | undefined;
   /** Rows of an answer that came whole. */

@@ -29,6 +29,8 @@ export interface PlannedEndpoint {
   readonly mirror?: Omit<PlannedEndpoint, "mirror"> | undefined;
   /** Most join keys that it is known to take in one request. */
   readonly maxValuesRows?: number | undefined;
+  /** How it holds a string with and without its datatype: as one term (RDF 1.1), or apart as two. */
+  readonly strings?: "one" | "apart" | undefined;
   /** It is a federation: its clauses are evaluated in Fedway over these members. */
   readonly over?: MergedMembers | undefined;
   /** How its data is reached when it does not speak SPARQL: triples are matched there and the query is evaluated here. */

@@ -99,6 +99,7 @@ const names: Readonly<Record<ProbedConstruct, string>> = {
   zeroLengthPath: "Paths of length zero",
   blankNodes: "Blank nodes",
   typedLiterals: "Typed literals",
+  oneString: "A string with and without datatype is one term",
   construct: "CONSTRUCT",
 };
 

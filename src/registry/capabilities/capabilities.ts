@@ -18,6 +18,7 @@ export const probedConstructs = [
   "zeroLengthPath",
   "blankNodes",
   "typedLiterals",
+  "oneString",
   "construct",
 ] as const;
 
@@ -92,11 +93,15 @@ export interface EndpointView
   /** The request form that worked last, and the Accept header by the kind of the answer. */
   readonly method?: Capabilities["methods"][number] | undefined;
   readonly accept?: NonNullable<Capabilities["learned"]>["accept"] | undefined;
+  /** How a string with and without its datatype is held: as one term, or apart as two. */
+  readonly strings?: "one" | "apart" | undefined;
   /** The row cap, when a cut answer looks like a whole one. */
   readonly silentRowCap?: number | undefined;
   /** Constructs that the endpoint refuses or answers wrongly; a probe that merely failed forbids nothing. */
   readonly lacks: ReadonlySet<ProbedConstruct>;
 }
+
+const heldStrings = { right: "one", wrong: "apart", refused: undefined, failed: undefined } as const;
 
 /** Everything that can be relied on; undefined when the endpoint did not answer at all. */
 export function endpointView(capabilities: Capabilities): EndpointView | undefined {
@@ -118,6 +123,7 @@ export function endpointView(capabilities: Capabilities): EndpointView | undefin
     textSearch,
     silentRowCap: rowCapSilent === true ? rowCap : undefined,
     formats,
+    strings: heldStrings[constructs.oneString?.verdict ?? "failed"],
     lacks: new Set(probedConstructs.filter(isLacking)),
   };
 }

@@ -107,6 +107,12 @@ export const constructProbes: readonly ConstructProbe[] = [
     judge: terms("v", `"5"^^${xsd}integer`, `"x"^^${xsd}string`, '"x"@en'),
   },
   {
+    construct: "oneString",
+    kind: "boolean",
+    query: () => `ASK { FILTER(sameTerm("x", "x"^^<${xsd}string>)) }`,
+    judge: ({ boolean }) => (boolean === true ? undefined : `${boolean}`),
+  },
+  {
     construct: "construct",
     kind: "quads",
     query: (table) => `CONSTRUCT { <urn:x:s> <urn:x:p> ?x } WHERE { ${table(["x"], [["1"], ["2"]])} }`,

@@ -58,7 +58,7 @@ const cases: readonly Case[] = [
   [
     "keys for what one branch leaves open",
     `SELECT * { ?x :weight ?w { ${zero} } UNION { ?s :kind :k1 ; :size ?w } }`,
-    9,
+    12,
   ],
   ["in OPTIONAL", `SELECT * { ?s :weight 3 OPTIONAL { { ${zero} } UNION { ${one} } } }`, 6],
   ["in EXISTS", `SELECT * { ?s :weight 3 FILTER EXISTS { { ${zero} } UNION { ${one} } } }`, 9],

@@ -51,7 +51,7 @@ describe("a whole endpoint", () => {
     expect(wrong.map(([name, { verdict, detail }]) => [name, verdict, detail])).toEqual([
       ["zeroLengthPath", "wrong", "0 rows"],
     ]);
-    expect(Object.keys(constructs)).toHaveLength(13);
+    expect(Object.keys(constructs)).toHaveLength(14);
     expect(rest).toEqual({
       endpoint: endpoint.url,
       probedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/u),
@@ -85,7 +85,7 @@ describe("a whole endpoint", () => {
     });
     const empty = shown(await probe({}));
     expect(shown(await probe({ data: data.join("") }))).toEqual(empty);
-    expect(empty.constructs).toHaveLength(12);
+    expect(empty.constructs).toHaveLength(13);
   });
 });
 

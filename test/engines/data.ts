@@ -1,0 +1,71 @@
+const xsd = (name: string): string => `<http://www.w3.org/2001/XMLSchema#${name}>`;
+const iri = (name: string): string => `<http://example.org/${name}>`;
+const typed = (text: string, type: string): string => `"${text}"^^${xsd(type)}`;
+
+/** The graph that Virtuoso's data lies in, beside its own system graphs. */
+export const virtuosoGraph = "http://example.org/graph";
+
+/** Terms by kind, as they are written into the data of both sides of a join. */
+export const terms: Readonly<Record<string, readonly string[]>> = {
+  string: ['"x"', '"y"', typed("x", "string"), typed("z", "string")],
+  language: ['"a"@en', '"a"@EN', '"b"@de-AT', '"b"@de-at'],
+  integer: [typed("1", "integer"), typed("01", "integer"), typed("1", "int"), typed("2", "integer")],
+  decimal: [typed("1.50", "decimal"), typed("1.5", "decimal"), typed("0.5", "decimal")],
+  double: [typed("1.5E0", "double"), typed("1.5", "double"), typed("1500", "double")],
+  boolean: [typed("true", "boolean"), typed("1", "boolean"), typed("false", "boolean")],
+  date: [typed("2020-02-29", "date"), typed("2020-02-29Z", "date"), typed("2021-01-01", "date")],
+  dateTime: [
+    typed("2020-02-29T12:00:00Z", "dateTime"),
+    typed("2020-02-29T12:00:00", "dateTime"),
+    typed("2020-02-29T12:00:00.500+01:00", "dateTime"),
+  ],
+  long: [`"${"long text ".repeat(400)}1"`, `"${"long text ".repeat(400)}2"`],
+  iri: [iri("item/1"), iri("item/2"), iri("a(b)'c%20d"), "<http://example.org/\u4E2D,x;y?z=1&w=2#h>"],
+};
+
+const line = (subject: string, property: string, object: string): string => `${subject} ${iri(property)} ${object} .\n`;
+
+/** Each term of a kind as the object of `property-kind`, of a subject of its own; the last one of each kind only where `last`. */
+const holders = (property: string, last: boolean): string =>
+  Object.entries(terms)
+    .flatMap(([kind, all]) =>
+      all
+        .slice(0, last ? undefined : -1)
+        .map((term, at) => line(iri(`${property}/${kind}/${at}`), `${property}-${kind}`, term)),
+    )
+    .join("");
+
+/**
+ * N-Triples of the member that keys come from: each term is the object of `left-KIND`; items 1 to 6, `n` numbers them.
+ */
+export const left: string = [
+  holders("left", true),
+  ...Array.from({ length: 6 }, (_, at) => line(iri(`item/${at + 1}`), "n", typed(`${at + 1}`, "integer"))),
+  line(iri("item/1"), "root", iri("item/1")),
+  line(iri("item/5"), "root", iri("item/5")),
+  ...Object.entries(terms).flatMap(([kind, all]) =>
+    all.map((_, at) => line(iri(`right/${kind}/${at}`), "same", iri(`right/${kind}/${at}`))),
+  ),
+  ...["link", "weight", "nothing"].map((name) => line(iri("names"), "names", iri(name))),
+].join("");
+
+/**
+ * N-Triples of the engine under test: each term but the last of its kind as object of `right-KIND`; `link` from a source to items
+ * 1 to 3 (item 1 has two), `sub` as a chain of items, blank nodes that hold items.
+ */
+export const right: string = [
+  holders("right", false),
+  line(iri("source/1"), "link", iri("item/1")),
+  line(iri("source/2"), "link", iri("item/1")),
+  line(iri("source/2"), "link", iri("item/2")),
+  line(iri("source/3"), "link", iri("item/3")),
+  line(iri("source/1"), "weight", typed("3", "integer")),
+  line(iri("source/2"), "weight", typed("7", "integer")),
+  line(iri("source/3"), "weight", typed("5", "integer")),
+  line(iri("item/1"), "sub", iri("item/2")),
+  line(iri("item/2"), "sub", iri("item/3")),
+  line(iri("item/5"), "sub", iri("item/5")),
+  line("_:box", "holds", iri("item/1")),
+  line("_:box", "holds", iri("item/2")),
+  line("_:crate", "holds", iri("item/2")),
+].join("");

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type EmbeddedEngine, startEmbedded } from "../support/engines/embedded.ts";
+import type { Engine } from "../support/engines/engine.ts";
+import { startFuseki } from "../support/engines/fuseki.ts";
+import { startVirtuoso } from "../support/engines/virtuoso.ts";
+import { startService } from "../support/running-service.ts";
+import { left, right, terms, virtuosoGraph } from "./data.ts";
+import { type Matches, ways } from "./ways.ts";
+
+const embedded: readonly EmbeddedEngine[] = ["blazegraph", "rdf4j", "corese", "pyoxigraph", "rdflib"];
+const names = ["virtuoso", "fuseki", ...embedded] as const;
+
+const prefix = "http://example.org/";
+const xsdString = "http://www.w3.org/2001/XMLSchema#string";
+
+/**
+ * What engines answer wrongly when they are asked alone: the way, a query without Fedway, its right rows and theirs. An excuse
+ * that an engine needs no more fails.
+ */
+const ownFaults: Readonly<
+  Record<string, { readonly way: string; readonly query: string; readonly given: readonly string[] }>
+> = {
+  virtuoso: {
+    way: "a path of one or more that begins at keys",
+    query: "SELECT ?o { <http://example.org/item/5> ex:sub+ ?o }",
+    given: [],
+  },
+  rdflib: {
+    way: "keys with GROUP BY inside",
+    query: `SELECT ?i ?c { VALUES ?i { ex:none } { SELECT ?i (COUNT(?s) AS ?c) { ?s ex:link ?i } GROUP BY ?i } }`,
+    given: ["none -"],
+  },
+};
+
+let leftEngine: Engine;
+let engines: ReadonlyMap<string, Engine>;
+let service: Awaited<ReturnType<typeof startService>>;
+const matches = new Map<string, Matches>();
+
+beforeAll(async () => {
+  const start = (name: (typeof names)[number]): Promise<Engine> => {
+    if (name === "virtuoso") return startVirtuoso({ graphs: { [virtuosoGraph]: right } });
+    return name === "fuseki" ? startFuseki({ data: right }) : startEmbedded(name, right);
+  };
+  leftEngine = await startFuseki({ data: left });
+  engines = new Map(await Promise.all(names.map(async (name) => [name, await start(name)] as const)));
+  const urls = [...engines].map(([name, { url }]) => [name, url] as const);
+  service = await startService(Object.fromEntries([["left", leftEngine.url], ...urls]), {});
+  for (const [name, { url }] of engines) matches.set(name, await matchesAt(url));
+});
+
+afterAll(async () => {
+  await service?.close();
+  await Promise.all([leftEngine?.stop(), ...[...(engines?.values() ?? [])].map((engine) => engine.stop())]);
+});
+
+interface Answer {
+  readonly head: { readonly vars: readonly string[] };
+  readonly results: { readonly bindings: readonly Readonly<Record<string, { readonly value: string }>>[] };
+}
+
+/** Rows as cells joined by blanks, in order of their text; the text of the answer when it is none of rows. */
+async function rowsOf(url: string, query: string): Promise<readonly string[]> {
+  const body = new URLSearchParams({ query: `PREFIX ex: <${prefix}>\n${query}` });
+  const response = await fetch(url, { method: "POST", body, headers: { accept: "application/sparql-results+json" } });
+  const text = await response.text();
+  if (!response.ok) return [`${response.status} ${text}`];
+  const { head, results }: Answer = JSON.parse(text);
+  const cells = results.bindings.map((row) => head.vars.map((name) => row[name]?.value.replace(prefix, "") ?? "-"));
+  return cells.map((row) => row.join(" ")).toSorted();
+}
+
+/** A string is one term in both of its spellings (RDF 1.1 Concepts, section 3.3); an engine may hold two. */
+const spellings = (kind: string, term: string): readonly string[] => {
+  const text = /^"[^"]*"/.exec(term)?.[0] ?? "";
+  return kind === "string" ? [text, `${text}^^<${xsdString}>`] : [term];
+};
+
+async function matchesAt(url: string): Promise<Matches> {
+  const kinds = Object.entries(terms).map(async ([kind, all]) => {
+    const found = all.map(async (term, at) => {
+      const rows = spellings(kind, term).map((text) => rowsOf(url, `SELECT ?r { ?r ex:right-${kind} ${text} }`));
+      return [`left/${kind}/${at}`, [...new Set((await Promise.all(rows)).flat())]] as const;
+    });
+    return [kind, new Map(await Promise.all(found))] as const;
+  });
+  return Object.fromEntries(await Promise.all(kinds));
+}
+
+describe.each(names)("%s", (name) => {
+  const fault = ownFaults[name];
+
+  it.each(ways.filter((way) => way.name !== fault?.way))("$name", async ({ query, expected }) => {
+    const known = matches.get(name) ?? {};
+    const asked = query.replaceAll("LEFT", "SERVICE <left>").replaceAll("RIGHT", `SERVICE <${name}>`);
+    expect(await rowsOf(`${service.url}/sparql`, asked)).toEqual(expected(known).toSorted());
+  });
+
+  if (fault) {
+    it(`answers another way wrongly alone: ${fault.way}`, async () => {
+      expect(await rowsOf(engines.get(name)?.url ?? "", fault.query)).toEqual(fault.given);
+    });
+  }
+});
+
+it("each kind of terms has matches and terms without one at each engine", () => {
+  for (const known of matches.values())
+    for (const [kind, found] of Object.entries(known)) {
+      const has = new Set([...found.values()].map((rows) => rows.length > 0));
+      expect({ kind, some: has.has(true), none: kind === "language" || has.has(false) }).toEqual({
+        kind,
+        some: true,
+        none: true,
+      });
+    }
+});
