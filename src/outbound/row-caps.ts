@@ -82,7 +82,7 @@ async function lookAtGraph(
     const looked = { ...end, requests: questions.requests };
     if (count !== undefined && count <= triples) state.wholeTriples = triples;
     if (count === undefined || count <= triples) return looked;
-    const detail = `The endpoint cut its graph at ${end.rows === undefined ? "at most " : ""}${triples} of ${count} triples and did not say so.`;
+    const detail = `The endpoint sent ${end.rows === undefined ? "at most " : ""}${triples} of the ${count} triples of this graph and did not say so.`;
     const partial: PartialReason = { how: "row-cap", detail };
     return request.acceptPartial === true ? { ...looked, partial } : call.located(partialRefused(partial, status));
   } catch (error) {
