@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startBuiltService } from "../support/built-program.ts";
-import { mainThreadMs } from "../support/child-processes.ts";
+import { mainThreadMs, residentBytes } from "../support/child-processes.ts";
 import { entryTurtle } from "../support/running-service.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 import { startSparqlTestServer } from "../support/sparql-test-server.ts";
@@ -148,5 +148,47 @@ test("the attacks of one client leave the service to others", { timeout: (SECOND
   } finally {
     await service.stop();
     await Promise.all([small.close(), slow.close(), rm(folder, { recursive: true })]);
+  }
+});
+
+// All of them are kept for a while in some way: their runs, plans, trees and diagnoses. 772 of them ended a service.
+test("large queries of one client leave the memory as it is", { timeout: 300_000 }, async () => {
+  const small = await startSparqlTestServer('<urn:s> <urn:p> "value" .');
+  const folder = newFolder();
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "small.ttl"), entryTurtle("small", small.url));
+  const service = await startBuiltService(
+    {
+      FEDWAY_CATALOG: folder,
+      FEDWAY_DATA_DIR: join(folder, "data"),
+      FEDWAY_EXAMPLES: "off",
+      FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
+    },
+    `exec "$1" --max-old-space-size=768 "\${@:2}"`,
+  );
+  const { url, process: child } = service;
+  const memory = (): number => residentBytes(child.pid ?? 0) / 2 ** 20;
+  let sent = 0;
+  const send = async (until: number): Promise<void> => {
+    while (sent < until) {
+      sent += 1;
+      const text = `SELECT * { SERVICE <small> { ?s <urn:p> ?o } } # ${sent} ${"x".repeat(1_000_000)}`;
+      const answer = await post(`${url}/api/query`, attacker, query(text));
+      expect([answer.status, (await answer.text()).includes("value")]).toEqual([200, true]);
+    }
+  };
+  const sendAll = (until: number): Promise<unknown> => Promise.all([1, 2, 3, 4].map(() => send(until)));
+  try {
+    const seen = [memory()];
+    for (const until of [60, 140, 220]) {
+      await sendAll(until);
+      seen.push(memory());
+    }
+    process.stdout.write(`memory after 0, 60, 140 and 220 queries of 1 MB: ${seen.map((mb) => mb.toFixed(0)).join(", ")} MB\n`);
+    expect(seen[3]).toBeLessThan((seen[1] ?? 0) + 100);
+    expect(child.exitCode).toBeNull();
+  } finally {
+    await service.stop();
+    await Promise.all([small.close(), rm(folder, { recursive: true })]);
   }
 });
