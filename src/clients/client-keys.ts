@@ -108,6 +108,7 @@ export async function openClientKeys({ store, clock, onFault }: ClientKeysOption
   };
   return {
     ...endingSessions(signedOut),
+    wrongKeys: createWrongKeys(clock.now),
     /** True once there is a client: from then on unknown credentials are refused instead of ignored. */
     get inUse(): boolean {
       return mirror.entries().next().done !== true;
@@ -156,6 +157,46 @@ export async function openClientKeys({ store, clock, onFault }: ClientKeysOption
       if (!(await mirror.delete(name))) throw unknown(name);
     },
     close: async () => void (await Promise.all(followed.map((each) => each.stop()))),
+  };
+}
+
+/** Wrong keys in a row that an address may send before it waits. */
+const freeWrongKeys = 10;
+const longestWaitMs = 60_000;
+const forgottenMs = 600_000;
+const mostAddresses = 10_000;
+
+interface WrongKeys {
+  readonly count: number;
+  readonly untilMs: number;
+  /** Hash of the latest one. */
+  readonly latest: string;
+}
+
+/**
+ * Slows down who guesses keys: beyond ten wrong ones in a row an address waits, twice as long after each, up to a minute. The
+ * same one again is no guess, but a program whose key has ended: it is refused as before and adds nothing to the wait.
+ */
+function createWrongKeys(now: () => number) {
+  const byAddress = new Map<string, WrongKeys>();
+  return {
+    /** Milliseconds until a key of this address is looked at; 0: now. */
+    waitMs(address: string, key: string): number {
+      const { untilMs = 0, latest } = byAddress.get(address) ?? {};
+      return untilMs <= now() || hashOf(key).toString("base64") === latest ? 0 : untilMs - now();
+    },
+    wrong(address: string, key: string): void {
+      const known = byAddress.get(address);
+      const latest = hashOf(key).toString("base64");
+      if (known?.latest === latest) return;
+      const count = known === undefined || known.untilMs + forgottenMs < now() ? 1 : known.count + 1;
+      const waitMs = count < freeWrongKeys ? 0 : Math.min(longestWaitMs, 1_000 * 2 ** (count - freeWrongKeys));
+      byAddress.delete(address);
+      const [oldest] = byAddress.keys();
+      if (byAddress.size >= mostAddresses && oldest !== undefined) byAddress.delete(oldest);
+      byAddress.set(address, { count, untilMs: now() + waitMs, latest });
+    },
+    right: (address: string): boolean => byAddress.delete(address),
   };
 }
 

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { BlockList, isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
-import type { Role } from "../clients/client-keys.ts";
+import { mayDo, type Role } from "../clients/client-keys.ts";
 import { keyInText } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { createOwnNames } from "./host-names.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { clientKey } from "./rate-limiter.ts";
-import { isToken, openAccess, sessionOf } from "./write-access.ts";
+import { isToken, openAccess, roleOf, sessionOf } from "./write-access.ts";
 
 /** Sender of a request: decided once, before anything else is done for it. */
 export interface HttpCaller {
@@ -33,7 +33,7 @@ type Found = Pick<HttpCaller, "owner" | "role" | "by">;
 
 /** Decides who requests are from. @throws FedwayError `KEY_REFUSED`, `REQUEST_INVALID` for a key in the URL */
 export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "clients">) {
-  const { adminToken, mcpToken, anonymous } = config;
+  const { adminToken, anonymous } = config;
   const closed = anonymous === "none" ? undefined : anonymous;
   const openRole = adminToken === openAccess ? "admin" : closed;
   const header = createHeaderCheck(config);
@@ -44,24 +44,7 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
     return isNamed || (site !== "foreign" && isOwnName(host));
   };
 
-  const byKey = (secret: string, by: Found["by"]): Found | undefined => {
-    const name = clients.nameOf(secret);
-    return name === undefined ? undefined : { owner: `key:${name}`, role: clients.get(name)?.role, by };
-  };
-  const opensMcp = ({ secret, by }: Given, route: string | undefined): boolean =>
-    mcpToken !== undefined && by === "token" && route === "/mcp" && isToken(secret, mcpToken);
-  const byCredentials = ({ headers, ip, routeOptions }: FastifyRequest): Found | undefined => {
-    const given = credentialsOf(headers.authorization);
-    if (given === undefined) return undefined;
-    const { secret, by } = given;
-    const found = byKey(secret, by);
-    if (found !== undefined) return found;
-    if (by === "token" && isToken(secret, adminToken)) return { owner: "admin", role: "admin", by };
-    if (opensMcp(given, routeOptions.url)) return { owner: addressKey(ip), role: "query", by };
-    // Without keys, foreign credentials may be meant for a proxy in front.
-    if (secret.startsWith("fw_") || clients.inUse || anonymous !== "query") throw keyRefused();
-    return by === "token" ? { owner: addressKey(ip), role: openRole, by: "wrong" } : undefined;
-  };
+  const byCredentials = createCredentialCheck({ config, clients }, openRole);
   const bySession = ({ headers }: FastifyRequest): Found | undefined => {
     const session = sessionOf(headers.cookie, config, clients);
     if (session === undefined) return undefined;
@@ -88,6 +71,57 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
 }
 
 const longestAddress = 100;
+
+/** Returns who the credentials of a request are of. It throws `KEY_REFUSED`, and `RATE_LIMITED` after wrong ones in a row. */
+function createCredentialCheck({ config, clients }: Pick<HttpDeps, "config" | "clients">, openRole: Role | undefined) {
+  const { adminToken, mcpToken, anonymous } = config;
+  const byKey = (secret: string, by: Found["by"]): Found | undefined => {
+    const name = clients.nameOf(secret);
+    return name === undefined ? undefined : { owner: `key:${name}`, role: clients.get(name)?.role, by };
+  };
+  const opensMcp = ({ secret, by }: Given, route: string | undefined): boolean =>
+    mcpToken !== undefined && by === "token" && route === "/mcp" && isToken(secret, mcpToken);
+  const { wrongKeys } = clients;
+  const isGuarded = ({ routeOptions, method }: FastifyRequest): boolean => {
+    const needed = roleOf(routeOptions.config, method);
+    return needed !== "none" && !mayDo(openRole, needed);
+  };
+  const checked = (given: Given, { ip, routeOptions }: FastifyRequest): Found | undefined => {
+    const { secret, by } = given;
+    const found = byKey(secret, by);
+    if (found !== undefined) return found;
+    if (by === "token" && isToken(secret, adminToken)) return { owner: "admin", role: "admin", by };
+    if (opensMcp(given, routeOptions.url)) return { owner: addressKey(ip), role: "query", by };
+    // Without keys, foreign credentials may be meant for a proxy in front.
+    if (secret.startsWith("fw_") || clients.inUse || anonymous !== "query") throw keyRefused();
+    return by === "token" ? { owner: addressKey(ip), role: openRole, by: "wrong" } : undefined;
+  };
+  return (request: FastifyRequest): Found | undefined => {
+    const given = credentialsOf(request.headers.authorization);
+    if (given === undefined) return undefined;
+    const address = addressKey(request.ip);
+    // Not looked at: who guesses would learn of the right one.
+    const waitMs = wrongKeys.waitMs(address, given.secret);
+    if (waitMs > 0) throw guessing(waitMs);
+    try {
+      const found = checked(given, request);
+      if (found !== undefined && found.by !== "wrong") wrongKeys.right(address);
+      // Where it is ignored it is a guess only at a route that needs more.
+      else if (found !== undefined && isGuarded(request)) wrongKeys.wrong(address, given.secret);
+      return found;
+    } catch (error) {
+      wrongKeys.wrong(address, given.secret);
+      throw error;
+    }
+  };
+}
+
+/** The error of an address that has sent wrong keys in a row. */
+export const guessing = (retryAfterMs: number): FedwayError =>
+  new FedwayError("RATE_LIMITED", "Ten or more wrong keys in a row came from this address.", {
+    retryAfterMs,
+    next: "Wait as long as Retry-After says, then send a key that is valid.",
+  });
 
 /** An address as an owner; what a proxy passes on may be any text of any length, and never looks like another owner. */
 export function addressKey(ip: string): string {

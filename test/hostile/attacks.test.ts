@@ -184,7 +184,9 @@ test("large queries of one client leave the memory as it is", { timeout: 300_000
       await sendAll(until);
       seen.push(memory());
     }
-    process.stdout.write(`memory after 0, 60, 140 and 220 queries of 1 MB: ${seen.map((mb) => mb.toFixed(0)).join(", ")} MB\n`);
+    process.stdout.write(
+      `memory after 0, 60, 140 and 220 queries of 1 MB: ${seen.map((mb) => mb.toFixed(0)).join(", ")} MB\n`,
+    );
     expect(seen[3]).toBeLessThan((seen[1] ?? 0) + 100);
     expect(child.exitCode).toBeNull();
   } finally {

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { Role } from "../../clients/client-keys.ts";
 import { clientOf } from "../../clients/client-name.ts";
 import { html, type Html } from "../../html.ts";
-import type { HttpCaller } from "../caller.ts";
+import { addressKey, guessing, type HttpCaller } from "../caller.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import {
   createCodeCheck,
@@ -102,9 +102,9 @@ export function addLogin(app: TypedApp, { config, clients }: HttpShell): void {
       ...documented("Pages")("signIn", "Sign in with the form of that page"),
       body: { content: { "application/x-www-form-urlencoded": { schema: tokenForm } } },
     },
-    handler: ({ body }, reply) => {
-      const token = typeof body === "string" ? new URLSearchParams(body).get("token") : null;
-      return answer(reply, cookieFor(token ?? ""), "token");
+    handler: ({ body, ip }, reply) => {
+      const token = (typeof body === "string" ? new URLSearchParams(body).get("token") : null) ?? "";
+      return answer(reply, unlessGuessing(clients, ip, token, cookieFor), "token");
     },
   });
   app.post("/logout", {
@@ -117,6 +117,22 @@ export function addLogin(app: TypedApp, { config, clients }: HttpShell): void {
       return seeOther(reply, "/login");
     },
   });
+}
+
+/** The cookie for a key. @throws FedwayError `RATE_LIMITED` after wrong ones in a row */
+function unlessGuessing(
+  { wrongKeys }: HttpShell["clients"],
+  ip: string,
+  key: string,
+  cookieFor: (key: string) => string | undefined,
+): string | undefined {
+  const address = addressKey(ip);
+  const waitMs = wrongKeys.waitMs(address, key);
+  if (waitMs > 0) throw guessing(waitMs);
+  const cookie = cookieFor(key);
+  if (cookie === undefined) wrongKeys.wrong(address, key);
+  else wrongKeys.right(address);
+  return cookie;
 }
 
 /** Work that a page can ask for, as the last part of its path; what the button says, and what is done. */

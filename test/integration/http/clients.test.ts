@@ -96,6 +96,43 @@ const rank = (kind: Kind): number => ["open", ...roles].indexOf(kind);
 /** Statuses of refusals; anything else has passed. */
 const refusals: ReadonlySet<number> = new Set([401, 403]);
 
+describe("wrong keys in a row", () => {
+  it("make their address wait, longer after each, and no other one; a right one counts anew", async () => {
+    const time = { nowMs: Date.now() };
+    const clients = await openClientKeys({
+      store: openSqliteStore({ path: ":memory:" }),
+      clock: { ...systemClock, now: () => time.nowMs },
+      onFault: () => {},
+    });
+    const { key } = await clients.add("ada", { role: "query" });
+    const app = await start({ clients, config: { ...fakeSettings, adminToken, trustProxy: 1 } });
+    const ask = async (secret: string, from = "203.0.113.1"): Promise<readonly unknown[]> => {
+      const headers = { ...bearer(secret), "X-Forwarded-For": from };
+      const { status, headers: answered } = await fetch(`${app.url}/api/endpoints`, { headers });
+      return [status, answered.get("retry-after")];
+    };
+    const wrong = (at: number): string => `fw_ada_${String(at).padStart(43, "x")}`;
+    for (let at = 0; at < 9; at += 1) expect(await ask(wrong(at))).toEqual([401, null]);
+    expect(await ask(key)).toEqual([200, null]);
+    for (let at = 0; at < 10; at += 1) expect(await ask(wrong(at))).toEqual([401, null]);
+    expect(await ask(wrong(11))).toEqual([429, "1"]);
+    // A program with a key that has ended is refused as before.
+    expect(await ask(wrong(9))).toEqual([401, null]);
+    // The right one is not told from a wrong one meanwhile.
+    expect(await ask(key)).toEqual([429, "1"]);
+    expect(await ask(key, "203.0.113.2")).toEqual([200, null]);
+    time.nowMs += 1_000;
+    expect(await ask(wrong(12))).toEqual([401, null]);
+    expect(await ask(wrong(13))).toEqual([429, "2"]);
+    const body = new URLSearchParams({ token: adminToken });
+    const signIn = { method: "POST", body, headers: { "X-Forwarded-For": "203.0.113.1" }, redirect: "manual" } as const;
+    expect((await fetch(`${app.url}/login`, signIn)).status).toBe(429);
+    time.nowMs += 2_000;
+    expect((await fetch(`${app.url}/login`, signIn)).status).toBe(303);
+    expect(await ask(wrong(14))).toEqual([401, null]);
+  });
+});
+
 describe("what each caller may do", () => {
   it.each<[caller: string, may: Kind, settings: Settings]>([
     ["nobody", "query", {}],
