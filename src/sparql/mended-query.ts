@@ -113,7 +113,7 @@ const notWritable = (name: string): FedwayError =>
   new FedwayError(
     "ENDPOINT_REJECTED_QUERY",
     `The hosted endpoint cannot compute a column of the column ?${name.slice(0, 60)}, which is computed from an aggregate.`,
-    { next: `Compute ?${name.slice(0, 60)} in a subquery: { SELECT (... AS ?${name.slice(0, 60)}) { ... } }.` },
+    { next: `Compute ?${name.slice(0, 60)} in a subquery, and what uses it around that.` },
   );
 
 /** Triples with a constant and a path that may have no steps, each with the solution of no steps. */
