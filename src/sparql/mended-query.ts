@@ -13,8 +13,11 @@ import { tokenAt } from "./tokens.ts";
 const aggregateWord = /\b(?:COUNT|SUM|MIN|MAX|AVG|SAMPLE|GROUP_CONCAT|GROUP\s+BY)\b/iu;
 const repetition = /[>)\w]\s*[*?](?!\w)/u;
 
+/** Longer texts hold the main thread for too long when they are parsed. */
+const mostCharacters = 32_768;
+
 /**
- * The query as the store answers it rightly.
+ * The query as the store answers it rightly; longer texts stay as they are.
  * - An aggregate over what the store knows to be empty would have no row: the emptiness is hidden from it.
  * - A column computed from an aggregate that an earlier column names is refused by it: the aggregate is written out.
  * - A path of no steps from a term that is not in the data would have no solution: it is added.
@@ -22,7 +25,7 @@ const repetition = /[>)\w]\s*[*?](?!\w)/u;
  *   `ENDPOINT_REJECTED_QUERY` for a column that cannot be written out
  */
 export function mendedQuery(text: string): string {
-  if (!aggregateWord.test(text) && !repetition.test(text)) return text;
+  if (text.length > mostCharacters || !(aggregateWord.test(text) || repetition.test(text))) return text;
   const query = parsed(text);
   if (!query) return text;
   const selects = selectsOf(query.outline);

@@ -162,7 +162,9 @@ describe.each(["turtle", "ntriples", "jsonld"] as const)("triples in %s", (name)
     expect(byText(await readQuads(await read(format, "quads", bytes)))).toEqual(byText(graph));
     const scanner = createAnswerScanner(format.mediaType);
     scanner.push(bytes);
-    expect(scanner.end()).toEqual({ complete: true, ...(name === "ntriples" && { rows: graph.length }) });
+    const { atMost = graph.length, ...end } = scanner.end();
+    expect(end).toEqual({ complete: true, ...(name === "ntriples" && { rows: graph.length }) });
+    expect(atMost).toBeGreaterThanOrEqual(graph.length);
   });
 
   test("no triples", async () => {
