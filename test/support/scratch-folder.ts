@@ -11,8 +11,8 @@ const marker = "FEDWAY_TEST_FOLDER";
  * Of vitest (`globalSetup`): all temporary files of a run, those of its programs too, lie in one folder. Each project of a run calls
  * this: folders within folders would be too long for the sockets of browsers.
  */
-export function setup(): (() => void) | undefined {
-  if (process.env[marker] !== undefined) return undefined;
+export function setup(): () => void {
+  if (process.env[marker] !== undefined) return () => undefined;
   const folder = newFolder();
   process.env[marker] = folder;
   // Programs may run as another user.
