@@ -210,8 +210,8 @@ export function hasOneSpelling(term: RDF.Term): boolean {
 }
 
 /**
- * The keys in blocks in which no two are one value in several spellings: of such keys Blazegraph matches only one, and Corese
- * matches each as often as there are spellings.
+ * The keys in blocks in which no two are one value in several spellings: Blazegraph writes all of
+ * them as one, and Corese matches each as often as there are spellings.
  */
 export function blocksOfValues(keys: KeyBlock): readonly KeyBlock[] {
   const seen = new Map<string, number>();
