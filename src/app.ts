@@ -22,7 +22,15 @@ import { openMonitoring } from "./app/open-monitoring.ts";
 import { describesDue, openRegistry, type Registry } from "./app/open-registry.ts";
 import { followFolders, openWatches } from "./app/open-watches.ts";
 import { loadShards, offRoutes } from "./app/plugins.ts";
-import { logWriteFaults, measured, openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
+import {
+  logDamage,
+  logWriteFaults,
+  measured,
+  openJobs,
+  openState,
+  type State,
+  watchSharedState,
+} from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
 import { packageVersion } from "./package-file.ts";
@@ -142,6 +150,7 @@ async function openGround(config: Config, life: Lifecycle) {
   const { log, http: httpLog } = createLog({ ...config, adminToken: token.value, secrets: credentials?.secrets });
   life.add(() => log.flush());
   logWriteFaults(opened, log);
+  life.add(logDamage(log));
   if (token.value === "off") log.warn("FEDWAY_ADMIN_TOKEN is off: whoever reaches this service may change it");
   const pool = openHosting(config);
   life.add(() => pool.close());

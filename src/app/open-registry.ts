@@ -101,16 +101,11 @@ interface Health {
 /** True if endpoints are described automatically. */
 export const describesDue = ({ facts, monitor }: Config): boolean => facts && monitor.enabled;
 
-const droppedLog =
-  (log: Logger) =>
-  (endpoint: string, reason: string): void =>
-    log.warn({ endpoint, reason }, "stored document dropped");
-
 /** Harvests of endpoints' data, and the endpoints that may be harvested. */
-function openHarvests({ config, state: { store } }: Foundation, onDropped: ReturnType<typeof droppedLog>) {
+function openHarvests({ config, state: { store } }: Foundation) {
   const { rows, except } = config.agents.harvest;
   const mayHarvest = (id: string): boolean => rows > 0 && !except.includes(id);
-  return { harvests: createHarvestStore({ store, onDropped }), exampleSets: createExampleStore(store), mayHarvest };
+  return { harvests: createHarvestStore(store), exampleSets: createExampleStore(store), mayHarvest };
 }
 
 /** The catalogue and everything that is known of its endpoints. */
@@ -125,14 +120,13 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const { asker, embedder } = clients;
   const { store, soleOwner } = foundation.state;
   const onFault = (error: unknown): void => log.warn({ err: error }, "background work failed");
-  const onDropped = droppedLog(log);
   const models = new EndpointModels();
   const search = createSearchIndex(models, health);
   const catalog = await readCatalog(foundation, { search, models });
-  const capabilities = openCapabilities(foundation, catalog, onDropped);
+  const capabilities = openCapabilities(foundation, catalog);
   const readMore = (id: string, isPolite: boolean): Promise<void> => values.request(id, isPolite);
-  const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped, readMore });
-  const harvesting = openHarvests(foundation, onDropped);
+  const descriptions = openDescriptions(foundation, { catalog, capabilities, readMore });
+  const harvesting = openHarvests(foundation);
   const examples = openExamples(foundation, { models, catalog, ...harvesting, onFault });
   const known = { models, catalog, descriptions, ...hostedBy(foundation.local) };
   const values = openValues(foundation, { ...known, capabilities, examples, ...harvesting, onFault });
@@ -189,20 +183,19 @@ function openDescriptions(
   known: {
     readonly catalog: EditableCatalog;
     readonly capabilities: CapabilityService;
-    readonly onDropped: (endpoint: string, reason: string) => void;
     readonly readMore: (id: string, isPolite: boolean) => Promise<void>;
   },
 ): DescriptionService {
   const { asker } = clients;
   const { readTriples } = config;
-  const { catalog, capabilities, onDropped, readMore } = known;
+  const { catalog, capabilities, readMore } = known;
   const clock = steadyClock;
   const describerOf = pausing(local, (pauseMs) => createDescriber({ asker, clock, pauseMs, readTriples }));
   return createDescriptionService({
     catalog,
     retriever: createVoidRetriever({ asker, clock }),
     describer: { describe: (target, options) => describerOf(target.endpoint.url).describe(target, options) },
-    descriptions: createDescriptionStore({ store, onDropped }),
+    descriptions: createDescriptionStore({ store }),
     keepTriples: createTripleKeeper(store),
     local,
     jobs,
@@ -233,11 +226,7 @@ function openDue(
   });
 }
 
-function openCapabilities(
-  { clients, state, local, jobs }: Foundation,
-  catalog: EditableCatalog,
-  onDropped: (endpoint: string, reason: string) => void,
-): CapabilityService {
+function openCapabilities({ clients, state, local, jobs }: Foundation, catalog: EditableCatalog): CapabilityService {
   const { asker } = clients;
   const clock = steadyClock;
   return new CapabilityService({
@@ -250,7 +239,7 @@ function openCapabilities(
         ...context,
       }),
     documentCanary: (entry, { signal }) => documentCanary(entry, { asker, clock, signal }),
-    capabilities: createCapabilityStore({ store: state.store, onDropped }),
+    capabilities: createCapabilityStore(state.store),
     jobs,
     clock,
   });

@@ -1,3 +1,4 @@
+import { type DamagedDocument, damagedDocuments } from "../store/collection.ts";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { steadyClock } from "../clock.ts";
@@ -84,6 +85,20 @@ export const logWriteFaults = ({ writes }: State, log: Pick<Logger, "error" | "w
     if (fault) log.error({ reason: fault.reason }, "nothing can be stored any more");
     else log.warn("the store can be written to again");
   });
+
+/** Logs stored values that cannot be read, with what that costs; the result ends it. */
+export function logDamage(log: Pick<Logger, "warn">): () => void {
+  const tell = (message: unknown): void => {
+    if (!isDamaged(message)) return;
+    const { key, reason, removed, lost } = message;
+    log.warn({ key, reason, removed }, `a stored value cannot be read: ${lost}`);
+  };
+  damagedDocuments.subscribe(tell);
+  return () => void damagedDocuments.unsubscribe(tell);
+}
+
+const isDamaged = (message: unknown): message is DamagedDocument =>
+  typeof message === "object" && message !== null && "lost" in message;
 
 const evicting = (policy: string): FedwayError =>
   new FedwayError("CONFIG_INVALID", `${lossByEviction(policy)} Nothing was started.`, {

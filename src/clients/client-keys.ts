@@ -89,14 +89,29 @@ interface ClientKeysOptions {
   readonly onFault: (error: unknown) => void;
 }
 
+const clientsIn = (store: Store) =>
+  createCollection({
+    store,
+    prefix: "client/",
+    schema: Client,
+    lost: "The client and its keys are refused until it is added again (fedway keys add).",
+  });
+const signedOutIn = (store: Store) =>
+  createCollection({
+    store,
+    prefix: "signed-out/",
+    schema: SignedOut,
+    lost: "Sessions that were signed out count again until they end.",
+  });
+
 /**
  * Named clients and their hashed keys, in the store; checked in memory, which follows the changes of all processes.
  * @throws FedwayError `STORE_FAILED`
  */
 export async function openClientKeys({ store, clock, onFault }: ClientKeysOptions) {
-  const mirror = new Mirror(createCollection({ store, prefix: "client/", schema: Client }));
+  const mirror = new Mirror(clientsIn(store));
   await mirror.refresh();
-  const signedOut = new Mirror(createCollection({ store, prefix: "signed-out/", schema: SignedOut }));
+  const signedOut = new Mirror(signedOutIn(store));
   await signedOut.refresh();
   const followed = [mirror, signedOut].map((each) => each.follow({ clock, onFault }));
   const isLive = ({ untilMs = Number.POSITIVE_INFINITY }: Key): boolean => untilMs > clock.now();

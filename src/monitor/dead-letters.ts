@@ -35,7 +35,12 @@ const letterSchema = Type.Object({
 
 /** Deliveries that were given up, kept for 30 days, the latest 1,000 (and a few more for a while). */
 export function createDeadLetters({ store, clock }: { readonly store: Store; readonly clock: { now(): number } }) {
-  const letters = createCollection({ store, prefix: "webhook/dead/", schema: letterSchema });
+  const letters = createCollection({
+    store,
+    prefix: "webhook/dead/",
+    schema: letterSchema,
+    lost: "A message that was given up is not listed.",
+  });
   const newestFirst = async (): Promise<readonly DeadLetter[]> => {
     const found: DeadLetter[] = [];
     for await (const [, { payload, ...end }] of letters.entries()) {

@@ -35,7 +35,12 @@ const storedSchema = Type.Intersect([
 export const createHealthRepository = (store: Store): HealthRepository =>
   new Mirror(
     createCollection(
-      { store, prefix: "monitor/health/", schema: storedSchema },
+      {
+        store,
+        prefix: "monitor/health/",
+        schema: storedSchema,
+        lost: "The history of the endpoint begins anew with its next probe.",
+      },
       {
         decode(stored): HealthRecord {
           const { format: _, past, ...record } = stored;

@@ -29,7 +29,14 @@ const gapsKeptMs = 90 * 24 * 3_600_000;
 export function createHeartbeat({ store, enabled, quietMs }: HeartbeatOptions) {
   // The only document of its collection.
   const id = "";
-  const mirror = new Mirror(createCollection({ store, prefix: "monitor/heartbeat", schema }));
+  const mirror = new Mirror(
+    createCollection({
+      store,
+      prefix: "monitor/heartbeat",
+      schema,
+      lost: "Times in which the monitor did not run are not known.",
+    }),
+  );
   const beaten = (beats: Beats | undefined, nowMs: number): Beats | undefined => {
     const { lastMs, gaps = [] } = beats ?? {};
     const isFresh = lastMs !== undefined && nowMs - lastMs < writeEveryMs && lastMs - nowMs <= quietMs;

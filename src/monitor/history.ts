@@ -25,7 +25,7 @@ const idOf = (endpoint: string, day: number): string =>
 export function createHistory({ store, now }: { readonly store: Store; readonly now: () => number }) {
   const schema = Type.Object({ hours: Type.Array(hourSchema) });
   const days = createCollection<typeof schema, readonly HourBucket[]>(
-    { store, prefix: "monitor/day/", schema },
+    { store, prefix: "monitor/day/", schema, lost: "A day of the history of the endpoint is not shown." },
     {
       decode: ({ hours }) => hours.map(readHour),
       encode: (hours) => JSON.stringify({ hours: hours.map(storedDurations) }),

@@ -41,7 +41,7 @@ const schema = Type.Object({ format: Type.Literal(format), incident: incidentSch
 export function createIncidentRepository(options: IncidentRepositoryOptions) {
   const { store, now, mostKept = 10_000, keptMs = twoYearsMs } = options;
   const all = createCollection(
-    { store, prefix, schema, pageSize },
+    { store, prefix, schema, pageSize, lost: "The incident is not listed." },
     { decode: ({ incident }) => incident, encode: (incident) => JSON.stringify({ format, incident }) },
   );
   async function* of(endpoint: string | undefined): AsyncGenerator<Incident | undefined> {

@@ -16,7 +16,9 @@ const longestMs = 366 * 24 * 3_600_000;
 
 /** The windows over a store; none until they are refreshed. */
 export function createMaintenance(store: Store) {
-  const mirror = new Mirror(createCollection({ store, prefix: "monitor/maintenance/", schema }));
+  const mirror = new Mirror(
+    createCollection({ store, prefix: "monitor/maintenance/", schema, lost: "The maintenance window does not count." }),
+  );
   const windows = (endpoint: string | undefined): readonly MaintenanceWindow[] =>
     Array.from(mirror.entries(), ([, window]) => window).filter(
       (window) => endpoint === undefined || window.endpoint === endpoint,

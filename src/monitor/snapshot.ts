@@ -180,7 +180,12 @@ export async function publishSnapshot(
   const heartbeat = monitor.heartbeat();
   const snapshot = buildSnapshot({ version, publicUrl, nowMs: clock.now(), heartbeat, records });
   // One document, the only one of its collection.
-  const published = createCollection({ store, prefix: "monitor/snapshot", schema: figuresSchema });
+  const published = createCollection({
+    store,
+    prefix: "monitor/snapshot",
+    schema: figuresSchema,
+    lost: "The next snapshot is not compared with the last one.",
+  });
   const reasons = judgeSnapshot(snapshot, await published.get(""));
   if (reasons.length > 0 && !reviewed) {
     throw new FedwayError("SNAPSHOT_IMPLAUSIBLE", `The snapshot is not plausible. ${reasons.join(" ")}`, {

@@ -119,7 +119,12 @@ export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions) {
   let held: Claimed | undefined;
   let unsure: { readonly claim: string; readonly span: Span } | undefined;
   // One document, the only one of its collection.
-  const claims = createCollection({ store, prefix: "monitor/turns", schema: claimSchema });
+  const claims = createCollection({
+    store,
+    prefix: "monitor/turns",
+    schema: claimSchema,
+    lost: "Endpoints may be probed twice in this turn.",
+  });
   const read = async (): Promise<Claimed | undefined> => {
     const found = await claims.getVersioned("");
     return found && { ...(found.document ?? noClaim), version: found.version };

@@ -35,7 +35,12 @@ const idOf = ({ receiver, endpoint }: Omit<UnsubscribeLink, "signature">): strin
 
 /** Which receiver wants no messages of which endpoint; known by signed links that their messages carry. */
 export function createMutes({ store, secret, publicUrl, clock }: MutesOptions) {
-  const mutes = createCollection({ store, prefix: "webhook/muted/", schema });
+  const mutes = createCollection({
+    store,
+    prefix: "webhook/muted/",
+    schema,
+    lost: "Messages that a receiver muted are sent again.",
+  });
   const key = secret === undefined ? undefined : createHmac("sha256", secret).update("unsubscribe").digest();
   const signatureOf = (link: Omit<UnsubscribeLink, "signature">): string | undefined =>
     key && createHmac("sha256", key).update(idOf(link)).digest("base64url");

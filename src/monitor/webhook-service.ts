@@ -90,7 +90,12 @@ export function createWebhookService(options: WebhookServiceOptions) {
   const urlsByReceiver = new Map(urls.map((url) => [receiverOf(url), url]));
   const sign = secret === undefined ? undefined : createWebhookSigner(secret);
   const enqueue = (payload: Delivery): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id });
-  const waiting = createCollection({ store: options.store, prefix: "webhook/waiting/", schema: deliverySchema });
+  const waiting = createCollection({
+    store: options.store,
+    prefix: "webhook/waiting/",
+    schema: deliverySchema,
+    lost: "A message is not sent.",
+  });
   const mutes = createMutes(options);
   const context: Context = { ...options, letters, waiting, mutes, enqueue, sign, urlsByReceiver };
   const kind = jobKind(deliverySchema, {

@@ -67,7 +67,12 @@ export class BreakerSharing {
   constructor(options: SharedBreakersOptions) {
     const { breakers, store, clock, onFault } = options;
     this.#options = options;
-    this.#notices = createCollection({ store, prefix: "breaker/", schema });
+    this.#notices = createCollection({
+      store,
+      prefix: "breaker/",
+      schema,
+      lost: "This process asks an endpoint that others have seen fail.",
+    });
     this.#mirror = new Mirror(this.#notices);
     this.#ignore = breakers.onChange((report) => this.#hear(report));
     this.#following = this.#mirror.follow({ clock, onFault, onChange: () => this.#adoptNew() });

@@ -98,7 +98,13 @@ const schema = Type.Object({
 /** By catalogue id. */
 export function createKeyStore(store: Store): Collection<EndpointKeys> {
   return createCollection(
-    { store, prefix: "keys/", schema, removesInvalid: true, onInvalid: () => undefined },
+    {
+      store,
+      prefix: "keys/",
+      schema,
+      removesInvalid: true,
+      lost: "Keys of the endpoint are read again with its next description.",
+    },
     {
       decode: ({ describedAt, url, all, properties, instances, copy }): EndpointKeys => ({
         describedAt,

@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -52,9 +53,22 @@ interface CollectionOptions<Schema extends TSchema> {
   readonly pageSize?: number;
   /** Removes documents that cannot be read from the store. */
   readonly removesInvalid?: boolean;
-  /** Called with each document that cannot be read. */
-  readonly onInvalid?: (id: string, reason: string) => void;
+  /** The cost of a document that cannot be read, in a sentence. */
+  readonly lost: string;
 }
+
+/** A stored document that cannot be read, and so counts as absent. */
+export interface DamagedDocument {
+  readonly key: string;
+  readonly reason: string;
+  /** The cost of that, in a sentence. */
+  readonly lost: string;
+  /** It has been removed; otherwise it stays until it is written over. */
+  readonly removed: boolean;
+}
+
+/** Where collections tell of documents that cannot be read, each time they read one: `DamagedDocument`. */
+export const damagedDocuments = channel("fedway:store:damaged");
 
 /** Converts between a document and its stored form, where they differ. */
 interface Codec<Schema extends TSchema, Document> {
@@ -190,8 +204,10 @@ class StoredCollection<Document> {
   async #read(id: string, { value, version }: { value: string; version: number }): Promise<Versioned<Document>> {
     const document = this.#decode(value);
     if (!(document instanceof InvalidDocument)) return { version, document };
-    if (this.#options.removesInvalid) await this.delete(id, { ifVersion: version });
-    this.#options.onInvalid?.(id, document.reason);
+    const { prefix, lost, removesInvalid = false } = this.#options;
+    if (removesInvalid) await this.delete(id, { ifVersion: version });
+    const damaged: DamagedDocument = { key: prefix + id, reason: document.reason, lost, removed: removesInvalid };
+    damagedDocuments.publish(damaged);
     return { version, document: undefined };
   }
 }

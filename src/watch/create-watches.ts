@@ -104,10 +104,18 @@ export function createWatches(options: WatchesOptions) {
   };
 }
 
+const watchesIn = (store: Store) =>
+  createCollection({
+    store,
+    prefix: "watch/",
+    schema: watchSchema,
+    lost: "The watch is gone; make it again.",
+  });
+
 /** Stored watches, and the jobs that run them. */
 function createCore(options: WatchesOptions) {
   const { store, catalog, monitor, now } = options;
-  const watches = createCollection({ store, prefix: "watch/", schema: watchSchema });
+  const watches = watchesIn(store);
   async function get(id: string): Promise<Watch> {
     const found = await watches.get(id);
     if (found) return found;

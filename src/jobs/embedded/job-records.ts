@@ -30,7 +30,12 @@ export class JobRecords {
   constructor(options: JobRecordsOptions) {
     this.#options = options;
     this.#store = options.store;
-    this.#documents = createCollection({ store: options.store, prefix: "jobs/job/", schema: recordSchema });
+    this.#documents = createCollection({
+      store: options.store,
+      prefix: "jobs/job/",
+      schema: recordSchema,
+      lost: "The job is gone; ask for it again.",
+    });
   }
 
   get(id: string): JobRecord | undefined {

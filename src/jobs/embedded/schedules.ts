@@ -30,7 +30,7 @@ const againMs = 1_000;
 
 /** Jobs that come again and again: in memory, written through to the store. */
 export function createSchedules({ store, clock, enqueue, isOpen, onFault }: SchedulesOptions) {
-  const documents = createCollection({ store, prefix: "jobs/schedule/", schema });
+  const documents = createCollection({ store, prefix: "jobs/schedule/", schema, lost: "The schedule begins anew." });
   const schedules = new Map<string, ScheduleRecord>();
   const save = async (schedule: ScheduleRecord): Promise<void> => {
     await documents.put(schedule.name, schedule);

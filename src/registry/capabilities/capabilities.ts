@@ -129,15 +129,10 @@ export function endpointView(capabilities: Capabilities): EndpointView | undefin
 }
 
 /** Capabilities by catalogue id; checked on the way out, so that a damaged document is dropped and never used. */
-export function createCapabilityStore(options: {
-  readonly store: Store;
-  /** Called with stored documents that could not be read any more and were dropped. */
-  readonly onDropped?: (id: string, reason: string) => void;
-}): Collection<Capabilities> {
-  const { store, onDropped } = options;
+export function createCapabilityStore(store: Store): Collection<Capabilities> {
   const schema = Type.Object({ format: Type.Literal(1), capabilities: capabilitiesSchema });
-  const place = { store, prefix: "capabilities/", schema, removesInvalid: true };
-  return createCollection(onDropped ? { ...place, onInvalid: onDropped } : place, {
+  const place = { store, prefix: "capabilities/", schema, removesInvalid: true, lost: "The endpoint is probed again." };
+  return createCollection(place, {
     decode: (stored): Capabilities => stored.capabilities,
     encode: (found) => JSON.stringify({ format: 1, capabilities: found }),
   });

@@ -96,7 +96,12 @@ type Name = Pick<CatalogDocument, "kind" | "id">;
  */
 export function createOverlayStore(store: Store, rules: OverlayRules) {
   const owner = randomUUID();
-  const stored = createCollection({ store, prefix: "catalog/", schema });
+  const stored = createCollection({
+    store,
+    prefix: "catalog/",
+    schema,
+    lost: "A change of the catalogue does not count; the file is used.",
+  });
   return {
     /** All changes by key; those that are known already are not parsed again. */
     async list(known: ReadonlyMap<string, Overlay>): Promise<ReadonlyMap<string, Overlay>> {

@@ -58,7 +58,13 @@ export type ExampleSet = Static<typeof setSchema>;
 
 /** Examples read from endpoints, by catalogue id. */
 export const createExampleStore = (store: Store): Collection<ExampleSet> =>
-  createCollection({ store, prefix: "example-set/", schema: setSchema, removesInvalid: true });
+  createCollection({
+    store,
+    prefix: "example-set/",
+    schema: setSchema,
+    removesInvalid: true,
+    lost: "Examples that the endpoint publishes are read again.",
+  });
 
 /**
  * Reads a query: the URLs of its SERVICE targets, those that are constants.

@@ -29,7 +29,15 @@ export type Experience = ReturnType<typeof createExperience>;
 
 /** Pairs of question and query with how they ended, in the store; several processes may share them. */
 export function createExperience({ store, clock, keepRuns, onChange, toExample }: ExperienceOptions) {
-  const pairs = new Mirror(createCollection({ store, prefix: "experience/", schema, removesInvalid: true }));
+  const pairs = new Mirror(
+    createCollection({
+      store,
+      prefix: "experience/",
+      schema,
+      removesInvalid: true,
+      lost: "A learned pair of question and query is gone.",
+    }),
+  );
 
   function changed(id: string): void {
     const pair = pairs.get(id);

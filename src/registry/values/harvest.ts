@@ -49,14 +49,10 @@ export interface Harvest extends Frozen<Omit<Stored, "rows" | "whole">> {
 }
 
 /** Harvests by catalogue id; one that is damaged is dropped and made again with the next description. */
-export function createHarvestStore(options: {
-  readonly store: Store;
-  readonly onDropped?: ((id: string, reason: string) => void) | undefined;
-}): Collection<Harvest> {
-  const { store, onDropped: onInvalid = () => undefined } = options;
+export function createHarvestStore(store: Store): Collection<Harvest> {
   const schema = Type.Object({ format: Type.Literal(1), harvest: harvestSchema });
   return createCollection(
-    { store, prefix: "values/", schema, removesInvalid: true, onInvalid },
+    { store, prefix: "values/", schema, removesInvalid: true, lost: "Values of the endpoint are read again." },
     {
       decode: (stored): Harvest => stored.harvest,
       encode: (harvest) => JSON.stringify({ format: 1, harvest }),

@@ -12,8 +12,6 @@ interface DescriptionStoreOptions {
   readonly maxLength?: number;
   /** Characters of parsed descriptions that are kept in memory; default 64 Mi. */
   readonly cacheLength?: number;
-  /** Called with descriptions that could not be read any more and were dropped. */
-  readonly onDropped?: ((id: string, reason: string) => void) | undefined;
 }
 
 const mebi = 1024 * 1024;
@@ -29,14 +27,14 @@ export type DescriptionStore = ReturnType<typeof createDescriptionStore>;
  * and `REQUEST_TOO_LARGE` where something is saved.
  */
 export function createDescriptionStore(options: DescriptionStoreOptions) {
-  const { store, maxLength = 32 * mebi, cacheLength = 64 * mebi, onDropped: onInvalid = () => undefined } = options;
+  const { store, maxLength = 32 * mebi, cacheLength = 64 * mebi } = options;
   const parsed = new LRUCache<string, Versioned<VoidDescription>>({
     maxSize: cacheLength,
     sizeCalculation: ({ document }) => JSON.stringify(document).length,
   });
   const collection = (prefix: string) =>
     createCollection(
-      { store, prefix, schema, removesInvalid: true, onInvalid },
+      { store, prefix, schema, removesInvalid: true, lost: "The endpoint is described again." },
       {
         decode({ description }) {
           const checked = checkDescription(description);

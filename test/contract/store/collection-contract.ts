@@ -6,8 +6,10 @@ import { Mirror } from "../../../src/store/mirror.ts";
 import type { DocumentChange, Store } from "../../../src/store/store.ts";
 import type { StoreHarness } from "./store-contract.ts";
 import { eventually } from "../../support/eventually.ts";
+import { heardDamage } from "../../support/heard-damage.ts";
 
 const schema = Type.Object({ count: Type.Integer(), name: Type.Optional(Type.String()) });
+const lost = "The count begins anew.";
 type Counter = Type.Static<typeof schema>;
 
 let cases = 0;
@@ -74,7 +76,7 @@ export function describeCollections(adapter: string, create: () => Promise<Store
 
     describe("a collection", () => {
       it("gives back typed documents, page by page, in the order of ids", async () => {
-        const counters = createCollection({ store, prefix: freshPrefix(), schema, pageSize: 2 });
+        const counters = createCollection({ store, prefix: freshPrefix(), schema, lost, pageSize: 2 });
         for (const count of [3, 1, 5, 2, 4]) await counters.put(`n${count}`, { count });
         expect(await counters.get("n3")).toEqual({ count: 3 });
         expect(await counters.get("n6")).toBeUndefined();
@@ -90,13 +92,12 @@ export function describeCollections(adapter: string, create: () => Promise<Store
         ["a missing field", "{}", "it must have required properties count"],
       ])("tells of %s, leaves it out, and writes over it", async (_, value, reason) => {
         const prefix = freshPrefix();
-        const dropped: string[] = [];
-        const onInvalid = (id: string, why: string): unknown => dropped.push(`${id}: ${why}`);
-        const counters = createCollection({ store, prefix, schema, onInvalid });
+        const damaged = heardDamage();
+        const counters = createCollection({ store, prefix, schema, lost });
         await store.put(`${prefix}bad`, value);
         await counters.put("good", { count: 1 });
         expect(await entriesOf(counters)).toEqual([["good", { count: 1 }]]);
-        expect(dropped).toEqual([`bad: ${reason}`]);
+        expect(damaged).toEqual([{ key: `${prefix}bad`, reason, lost, removed: false }]);
         expect(await counters.get("bad")).toBeUndefined();
         expect((await store.get(`${prefix}bad`))?.value).toBe(value);
         await counters.change("bad", oneMore);
@@ -104,23 +105,23 @@ export function describeCollections(adapter: string, create: () => Promise<Store
       });
       it("removes what cannot be read where it is told to", async () => {
         const prefix = freshPrefix();
-        const counters = createCollection({ store, prefix, schema, removesInvalid: true });
+        const counters = createCollection({ store, prefix, schema, lost, removesInvalid: true });
         await store.put(`${prefix}bad`, "[]");
         expect(await counters.get("bad")).toBeUndefined();
         expect(await store.get(`${prefix}bad`)).toBeUndefined();
       });
       it("keeps fields that the schema does not name", async () => {
         const prefix = freshPrefix();
-        const counters = createCollection({ store, prefix, schema });
+        const counters = createCollection({ store, prefix, schema, lost });
         await store.put(`${prefix}a`, '{"count":1,"later":true}');
         await counters.change("a", oneMore);
         expect(JSON.parse((await store.get(`${prefix}a`))?.value ?? "")).toEqual({ count: 2, later: true });
       });
       it("stores what a codec makes of a document", async () => {
         const prefix = freshPrefix();
-        const dropped: string[] = [];
+        const damaged = heardDamage();
         const names = createCollection(
-          { store, prefix, schema, onInvalid: (_, reason) => dropped.push(reason) },
+          { store, prefix, schema, lost },
           {
             decode: ({ name }) => name ?? new InvalidDocument("it has no name"),
             encode: (name: string) => JSON.stringify({ count: name.length, name }),
@@ -130,22 +131,23 @@ export function describeCollections(adapter: string, create: () => Promise<Store
         expect((await store.get(`${prefix}a`))?.value).toBe('{"count":3,"name":"abc"}');
         expect(await names.get("a")).toBe("abc");
         await store.put(`${prefix}a`, '{"count":3}');
-        expect([await names.get("a"), dropped]).toEqual([undefined, ["it has no name"]]);
+        expect(await names.get("a")).toBeUndefined();
+        expect(damaged).toMatchObject([{ reason: "it has no name" }]);
       });
       it("loses no change of many at the same time", async () => {
-        const counters = createCollection({ store, prefix: freshPrefix(), schema });
+        const counters = createCollection({ store, prefix: freshPrefix(), schema, lost });
         await Promise.all(Array.from({ length: 20 }, () => counters.change("a", oneMore)));
         expect(await counters.get("a")).toEqual({ count: 20 });
       });
       it("leaves a document alone when nothing is changed", async () => {
-        const counters = createCollection({ store, prefix: freshPrefix(), schema });
+        const counters = createCollection({ store, prefix: freshPrefix(), schema, lost });
         const version = await counters.put("a", { count: 1 });
         expect(await counters.change("a", (found) => found)).toEqual({ before: { count: 1 }, after: { count: 1 } });
         await counters.change("a", () => undefined);
         expect((await counters.getVersioned("a"))?.version).toBe(version);
       });
       it("keeps a changed document as long as it is told to", async () => {
-        const counters = createCollection({ store, prefix: freshPrefix(), schema });
+        const counters = createCollection({ store, prefix: freshPrefix(), schema, lost });
         await counters.change("a", oneMore, { ttlMs: ({ count }) => 200 * count });
         expect(await counters.get("a")).toEqual({ count: 1 });
         await harness.advance(250);
@@ -156,7 +158,7 @@ export function describeCollections(adapter: string, create: () => Promise<Store
     describe("a mirror", () => {
       const shared = () => {
         const prefix = freshPrefix();
-        const open = () => new Mirror(createCollection({ store, prefix, schema, pageSize: 2 }));
+        const open = () => new Mirror(createCollection({ store, prefix, schema, lost, pageSize: 2 }));
         return { prefix, here: open(), there: open() };
       };
       const faults: unknown[] = [];

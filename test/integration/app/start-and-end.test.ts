@@ -7,6 +7,7 @@ import { loadConfig } from "../../../src/config/config.ts";
 import { dataFolderHolder } from "../../../src/store/data-folder.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
+import { startSourceProgram } from "../../support/built-program.ts";
 import { evaluatorsOf } from "../../support/child-processes.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
@@ -55,6 +56,31 @@ async function storedSchedules(): Promise<readonly string[]> {
 }
 
 describe("a start", () => {
+  it("over values that cannot be read logs what each costs", async () => {
+    const store = openSqliteStore({ path: join(dataDir, "store.db") });
+    await store.put("client/bob", "{");
+    await store.put("monitor/heartbeat", "[]");
+    await store.close();
+    const program = startSourceProgram(environment({ FEDWAY_LOG_LEVEL: "warn", FEDWAY_MONITOR: "on" }));
+    await program.url();
+    await program.stop();
+    const lines = program
+      .log()
+      .split("\n")
+      .filter((line) => line.includes("a stored value cannot be read"));
+    expect(lines.map((line): unknown => JSON.parse(line))).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          key: "client/bob",
+          reason: "it is not JSON",
+          removed: false,
+          msg: expect.stringContaining("its keys are refused until it is added again"),
+        }),
+        expect.objectContaining({ key: "monitor/heartbeat" }),
+      ]),
+    );
+  });
+
   it("at a port that is taken says so, and leaves nothing open", async () => {
     const port = await silentPort();
     const app = await open({ PORT: port });

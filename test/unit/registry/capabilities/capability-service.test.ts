@@ -6,6 +6,7 @@ import { createCapabilityStore } from "../../../../src/registry/capabilities/cap
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
+import { heardDamage } from "../../../support/heard-damage.ts";
 
 type CapabilityServiceOptions = ConstructorParameters<typeof CapabilityService>[0];
 
@@ -34,8 +35,7 @@ const dayMs = 86_400_000;
 function setUp(probe: CapabilityServiceOptions["probe"], more: Partial<CapabilityServiceOptions> = {}) {
   const entries = [entry("people", { method: "get" }), entry("places")];
   const store = openSqliteStore({ path: ":memory:" });
-  const dropped: string[] = [];
-  const capabilities = createCapabilityStore({ store, onDropped: (id, reason) => dropped.push(`${id}: ${reason}`) });
+  const capabilities = createCapabilityStore(store);
   const jobs = notedJobs();
   const clock = { nowMs: Date.parse("2026-01-01T00:00:00Z"), now: () => clock.nowMs };
   const service = new CapabilityService({
@@ -48,7 +48,7 @@ function setUp(probe: CapabilityServiceOptions["probe"], more: Partial<Capabilit
     ...more,
   });
   const run = (kind: number, payload: unknown) => service.kinds[kind]?.run(payload, jobContext());
-  return { service, capabilities, store, entries, enqueued: jobs.enqueued, clock, dropped, run };
+  return { service, capabilities, store, entries, enqueued: jobs.enqueued, clock, run };
 }
 
 const answering =
@@ -207,10 +207,11 @@ describe("what is stored", () => {
       "capabilities/constructs/minus/verdict must be equal to one of the allowed values",
     ],
   ])("damaged: %s", async (value, reason) => {
-    const { service, store, dropped } = setUp(answering());
+    const { service, store } = setUp(answering());
+    const damaged = heardDamage();
     await store.put("capabilities/people", value);
     expect(await service.get("people")).toBeUndefined();
-    expect(dropped).toEqual([`people: ${reason}`]);
+    expect(damaged).toMatchObject([{ key: "capabilities/people", reason, removed: true }]);
     expect(await store.get("capabilities/people")).toBeUndefined();
   });
 });

@@ -58,7 +58,7 @@ async function openExamples({
   const models = new EndpointModels();
   const exampleSets = createExampleStore(store);
   const descriptions = { get: async () => undefined, onChange: () => () => undefined };
-  const stored = { store, exampleSets, harvests: createHarvestStore({ store }), mayHarvest: () => true };
+  const stored = { store, exampleSets, harvests: createHarvestStore(store), mayHarvest: () => true };
   const followed = { ...catalog, onChange: () => () => undefined };
   const keeper = await keepModels(models, { ...stored, catalog: followed, descriptions, clock: systemClock, onFault });
   onTestFinished(() => keeper.close());

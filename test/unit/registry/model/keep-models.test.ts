@@ -51,7 +51,7 @@ async function processOver(store: Store, stored: Map<string, VoidDescription>) {
         return () => listeners.delete(listener);
       },
     },
-    harvests: createHarvestStore({ store }),
+    harvests: createHarvestStore(store),
     exampleSets: createExampleStore(store),
     mayHarvest: () => true,
     clock: systemClock,
@@ -117,7 +117,7 @@ it("a start reads what is stored; an entry that has got another URL is another e
 
 it("values are followed for all views: those that another process stored, and none of an entry that has got another URL", async () => {
   const store = openSqliteStore({ path: ":memory:" });
-  const harvests = createHarvestStore({ store });
+  const harvests = createHarvestStore(store);
   const at = "2026-01-01T00:00:00Z";
   const { url: endpoint } = catalogEntry("people");
   const lists = {

@@ -16,7 +16,7 @@ const harvest: Harvest = { endpoint: people.url, describedAt: at, harvestedAt: a
 function openValues(change: Partial<Parameters<typeof createValueService>[0]> = {}) {
   const models = new EndpointModels();
   models.setEntries([people]);
-  const harvests = createHarvestStore({ store: openSqliteStore({ path: ":memory:" }) });
+  const harvests = createHarvestStore(openSqliteStore({ path: ":memory:" }));
   const jobs = notedJobs();
   const faults: unknown[] = [];
   const service = createValueService({

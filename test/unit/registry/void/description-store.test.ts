@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createDescriptionStore } from "../../../../src/registry/void/description-store.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
+import { heardDamage } from "../../../support/heard-damage.ts";
 
 describe("descriptions are kept", () => {
   it("under their own keys, work apart from results", async () => {
@@ -60,11 +61,11 @@ describe("descriptions are kept", () => {
 describe("a damaged one is dropped, with the reason", () => {
   const shouldDrop = async (value: string, reason: RegExp): Promise<void> => {
     const store = openSqliteStore({ path: ":memory:" });
-    const dropped: unknown[] = [];
-    const descriptions = createDescriptionStore({ store, onDropped: (...told) => dropped.push(told) });
+    const damaged = heardDamage();
+    const descriptions = createDescriptionStore({ store });
     await store.put("description/people", value);
     expect(await descriptions.load("people")).toBeUndefined();
-    expect(dropped).toEqual([["people", expect.stringMatching(reason)]]);
+    expect(damaged).toMatchObject([{ key: "description/people", reason: expect.stringMatching(reason) }]);
     expect(await store.get("description/people")).toBeUndefined();
   };
   const stored = (description: unknown): string => JSON.stringify({ format: 1, description });
