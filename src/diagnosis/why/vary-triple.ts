@@ -1,7 +1,8 @@
 import type * as RDF from "@rdfjs/types";
 import type { Suggestion } from "../../errors/fedway-error.ts";
-import { rdf } from "../../rdf/vocabularies.ts";
+import { rdf, xsd } from "../../rdf/vocabularies.ts";
 import { stringText } from "../../rdf/term-text.ts";
+import { textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
@@ -126,7 +127,10 @@ export function candidatesOf(
   const fitting = found.filter(
     ({ termType, value }) => termType === "NamedNode" || (termType === "Literal" && place === "object" && value !== ""),
   );
-  const others = fitting.filter(({ value }) => !(place === "predicate" && value === rdf.type));
+  const others = fitting.filter(
+    (term) =>
+      !(place === "predicate" && term.value === rdf.type) && (!isSameTerm(written, term) || spelledOtherwise(term)),
+  );
   // The fewer terms fit, the more it says that one does.
   const rarity = isTerm ? (place === "class" ? 0.55 : 0.45) / Math.max(1, others.length) : 0;
   return others
@@ -175,17 +179,46 @@ function placesOf(query: ParsedQuery, iri: string, { from, to }: TokenRange): re
   return tokensOf(query, iri, scope?.ranges ?? []).map((at) => ({ from: at, to: at + 1 }));
 }
 
+const isSameTerm = (written: RDF.Term, found: RDF.Term): boolean => termToText(written) === termToText(found);
+
+/** A string, which some engines hold with and without its datatype as two terms: the other one may have the solutions. */
+const spelledOtherwise = (term: RDF.Term): term is RDF.Literal =>
+  term.termType === "Literal" && term.datatype.value === xsd.string;
+
+/** A literal with its datatype or language. */
+const typedText = (inquiry: Inquiry, term: RDF.Term): string =>
+  term.termType === "Literal" && term.language === ""
+    ? `${stringText(term.value)}^^${writtenTerm(inquiry, nodeFromIri(term.datatype.value))}`
+    : writtenTerm(inquiry, term);
+
 /** How the best of some candidates is written, and shown. */
-function changeOf(inquiry: Inquiry, { variation: { part, place, written }, found, likeness: { kind } }: Candidate) {
+function changeOf(
+  inquiry: Inquiry,
+  { variation: { part, place, range, written }, found, likeness: { kind } }: Candidate,
+) {
   if (found === undefined || written === undefined) {
     const was = part.triple?.predicate.text ?? "";
     return { code: "EMPTY_DIRECTION", kind: "direction", was, would: `^${was}`, replacement: `^${was}` } as const;
   }
-  const [was, would] = [shownTerm(inquiry, written), shownTerm(inquiry, found)];
-  const replacement = writtenTerm(inquiry, found);
+  const { was, would, replacement } = changedText(inquiry, { written, found, range });
   return place === "predicate" || place === "class"
     ? ({ code: "EMPTY_TERM", kind: `term-${kind}`, was, would, replacement } as const)
     : ({ code: "EMPTY_VALUE", kind: `value-${kind}`, was, would, replacement } as const);
+}
+
+/** A term and what replaces it, with their datatypes where they would be shown alike. */
+function changedText(
+  inquiry: Inquiry,
+  { written, found, range }: { readonly written: RDF.Term; readonly found: RDF.Term; readonly range: TokenRange },
+) {
+  const [was, would] = [shownTerm(inquiry, written), shownTerm(inquiry, found)];
+  const replacement = writtenTerm(inquiry, found);
+  if (was !== would) return { was, would, replacement };
+  if (!isSameTerm(written, found))
+    return { was: typedText(inquiry, written), would: typedText(inquiry, found), replacement };
+  const text = textOf(inquiry.query, range);
+  const other = text.includes("^^") ? replacement : typedText(inquiry, found);
+  return { was: text, would: other, replacement: other };
 }
 
 /** The finding that the best of some candidates stands for. */

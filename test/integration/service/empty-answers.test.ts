@@ -20,6 +20,7 @@ const cities = `
 <http://x/rome> <http://v/population> "2800000"^^${integer} .
 <http://x/rome> <http://v/partOf> <http://x/italy> .
 <http://x/rome> <http://v/code> "R-012" .
+<http://x/rome> <http://v/area> "1285.0"^^<http://www.w3.org/2001/XMLSchema#decimal> .
 <http://x/rome> <http://v/founded> "1871"^^<http://www.w3.org/2001/XMLSchema#gYear> .
 <http://x/rome> <http://v/visited> "1990-05-01"^^<http://www.w3.org/2001/XMLSchema#date> .
 <http://x/italy> ${type} <http://v/Country> .
@@ -231,6 +232,11 @@ describe("an empty answer", () => {
     expect(detail).toMatch(
       /\?k is "(B-007|R-012)" in \?x v:code \?k at cities, but "\w+" in \?y w:mayor \?k at mayors/,
     );
+  });
+
+  it("shows the datatypes of two numbers that are written alike", async () => {
+    const { next } = await diagnosed("SELECT * { ?x v:area 1285 }", "cities");
+    expect(next).toMatch(/^Replace "1285"\^\^\S+integer>? by "1285"\^\^\S+decimal>?; the query then has solutions/);
   });
 
   it.each([
