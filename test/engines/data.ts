@@ -59,6 +59,7 @@ export const right: string = [
   line(iri("source/2"), "link", iri("item/1")),
   line(iri("source/2"), "link", iri("item/2")),
   line(iri("source/3"), "link", iri("item/3")),
+  line(iri("source/1"), "typed", typed("w", "string")),
   line(iri("source/1"), "weight", typed("3", "integer")),
   line(iri("source/2"), "weight", typed("7", "integer")),
   line(iri("source/3"), "weight", typed("5", "integer")),
