@@ -77,6 +77,8 @@ interface Ways {
   readonly query: string;
   readonly accept: string;
   readonly expected: CanonicalAnswer;
+  /** Default: 1. The first graph of an endpoint that might have been cut costs a question for its size. */
+  readonly requests?: number;
 }
 
 let engines: Readonly<Record<string, Engine>>;
@@ -103,13 +105,13 @@ const inService = (query: string, name: string): string =>
   query.replace(/\{([^{}]*)\}(?=[^{}]*$)/u, (_, body: string) => `{ SERVICE <${urlOf(name)}> {${body}} }`);
 
 /** By the endpoint's own route, and, for query forms with a WHERE clause, wrapped in a SERVICE. */
-const shouldAnswer = (title: string, { name, query, accept, expected }: Ways): void => {
+const shouldAnswer = (title: string, { name, query, accept, expected, requests = 1 }: Ways): void => {
   it(`${title} as ${accept}`, async () => {
     const response = await fedway.sparql(`/endpoints/${name}/sparql`, { query, accept });
     expect(response.headers.get("content-type")?.split(";")[0]).toBe(accept);
     const run = response.headers.get("fedway-run");
     expect(await readAnswer(response)).toEqual(expected);
-    expect(await fedway.endedRun(run)).toMatchObject({ status: "ok", sources: [{ requests: 1, status: "ok" }] });
+    expect(await fedway.endedRun(run)).toMatchObject({ status: "ok", sources: [{ requests, status: "ok" }] });
   });
   if (!query.includes("{")) return;
   it(`${title} as ${accept}, through SERVICE`, async () => {
@@ -129,7 +131,7 @@ describe.each(["virtuoso", "fuseki"])("%s, directly,", (name) => {
   shouldAnswer("ASK, true,", { name, query: yes, accept: xml, expected: isTrue });
   shouldAnswer("ASK, false,", { name, query: no, accept: json, expected: isFalse });
   shouldAnswer("ASK, false,", { name, query: no, accept: xml, expected: isFalse });
-  shouldAnswer("CONSTRUCT", { name, query: construct, accept: turtle, expected: sampleTriples });
+  shouldAnswer("CONSTRUCT", { name, query: construct, accept: turtle, expected: sampleTriples, requests: 2 });
   shouldAnswer("CONSTRUCT", { name, query: construct, accept: ntriples, expected: sampleTriples });
   shouldAnswer("CONSTRUCT", { name, query: construct, accept: jsonld, expected: sampleTriples });
   shouldAnswer("DESCRIBE", { name, query: describeQuery, accept: turtle, expected: sampleTriples });
