@@ -2,8 +2,8 @@ const xsd = (name: string): string => `<http://www.w3.org/2001/XMLSchema#${name}
 const iri = (name: string): string => `<http://example.org/${name}>`;
 const typed = (text: string, type: string): string => `"${text}"^^${xsd(type)}`;
 
-/** The graph that Virtuoso's data lies in, beside its own system graphs. */
-export const virtuosoGraph = "http://example.org/graph";
+/** The graph of Virtuoso with what other engines have in their default graphs; it has system graphs of its own, too. */
+export const virtuosoGraph = "http://example.org/default";
 
 /** Terms by kind, as they are written into the data of both sides of a join. */
 export const terms: Readonly<Record<string, readonly string[]>> = {
@@ -38,7 +38,7 @@ const holders = (property: string, last: boolean): string =>
 /**
  * N-Triples of the member that keys come from: each term is the object of `left-KIND`; items 1 to 6, `n` numbers them.
  */
-export const left: string = [
+const left: string = [
   holders("left", true),
   ...Array.from({ length: 6 }, (_, at) => line(iri(`item/${at + 1}`), "n", typed(`${at + 1}`, "integer"))),
   line(iri("item/1"), "root", iri("item/1")),
@@ -53,7 +53,7 @@ export const left: string = [
  * N-Triples of the engine under test: each term but the last of its kind as object of `right-KIND`; `link` from a source to items
  * 1 to 3 (item 1 has two), `sub` as a chain of items, blank nodes that hold items.
  */
-export const right: string = [
+const right: string = [
   holders("right", false),
   line(iri("source/1"), "link", iri("item/1")),
   line(iri("source/2"), "link", iri("item/1")),
@@ -70,3 +70,23 @@ export const right: string = [
   line("_:box", "holds", iri("item/2")),
   line("_:crate", "holds", iri("item/2")),
 ].join("");
+
+const inGraph = (name: string, triples: string): string => triples.replaceAll(/ \.$/gm, ` ${iri(name)} .`);
+
+/** Triples by named graph, at the engine under test and at the other member. */
+export const rightGraphs: Readonly<Record<string, string>> = {
+  "graph/1": line(iri("source/1"), "made", iri("thing/1")),
+  "graph/2": line(iri("source/2"), "made", iri("thing/2")) + line(iri("source/4"), "made", iri("thing/1")),
+};
+const leftGraphs: Readonly<Record<string, string>> = {
+  "graph/1": line(iri("thing/1"), "called", '"one"') + line(iri("thing/2"), "called", '"two"'),
+  "graph/2": line(iri("thing/2"), "called", '"zwei"'),
+};
+
+/** N-Quads of the graphs. */
+const quadsOf = (graphs: Readonly<Record<string, string>>): string =>
+  Object.entries(graphs)
+    .map(([name, triples]) => inGraph(name, triples))
+    .join("");
+export const leftQuads = left + line(iri("thing/1"), "called", '"in no graph"') + quadsOf(leftGraphs);
+export const rightQuads = right + line(iri("source/5"), "made", iri("thing/2")) + quadsOf(rightGraphs);

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { federationTurtle } from "../support/catalog-folder.ts";
 import { type EmbeddedEngine, startEmbedded } from "../support/engines/embedded.ts";
 import type { Engine } from "../support/engines/engine.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
 import { startVirtuoso } from "../support/engines/virtuoso.ts";
 import { until } from "../support/eventually.ts";
 import { startService } from "../support/running-service.ts";
-import { left, right, terms, virtuosoGraph } from "./data.ts";
-import { type Matches, type Way, ways } from "./ways.ts";
+import { leftQuads, rightGraphs, rightQuads, terms, virtuosoGraph } from "./data.ts";
+import { graphWays, type Matches, type Way, ways } from "./ways.ts";
 
 const embedded: readonly EmbeddedEngine[] = ["blazegraph", "rdf4j", "corese", "pyoxigraph", "rdflib"];
 const names = ["virtuoso", "fuseki", ...embedded] as const;
@@ -40,19 +41,36 @@ const matches = new Map<string, Matches>();
 
 beforeAll(async () => {
   const start = (name: (typeof names)[number]): Promise<Engine> => {
-    if (name === "virtuoso") return startVirtuoso({ graphs: { [virtuosoGraph]: right } });
-    return name === "fuseki" ? startFuseki({ data: right }) : startEmbedded(name, right);
+    if (name === "virtuoso") return startVirtuoso({ graphs: virtuosoGraphs() });
+    return name === "fuseki" ? startFuseki({ data: rightQuads }) : startEmbedded(name, rightQuads);
   };
-  leftEngine = await startFuseki({ data: left });
+  leftEngine = await startFuseki({ data: leftQuads });
   engines = new Map(await Promise.all(names.map(async (name) => [name, await start(name)] as const)));
   const urls = [...engines].map(([name, { url }]) => [name, url] as const);
-  service = await startService(Object.fromEntries([["left", leftEngine.url], ...urls]), {});
+  const federations = names.map((name) => [
+    `with-${name}.ttl`,
+    federationTurtle(`with-${name}`, `fedway:member "left", "${name}"`),
+  ]);
+  service = await startService(
+    Object.fromEntries([["left", leftEngine.url], ...urls]),
+    {},
+    Object.fromEntries(federations),
+  );
   for (const [name, { url }] of engines) matches.set(name, await matchesAt(url));
 });
 
 afterAll(async () => {
   await service?.close();
   await Promise.all([leftEngine?.stop(), ...[...(engines?.values() ?? [])].map((engine) => engine.stop())]);
+});
+
+/** The default graph as a graph of its own: Virtuoso's is the union of all. */
+const virtuosoGraphs = (): Readonly<Record<string, string>> => ({
+  [virtuosoGraph]: rightQuads
+    .split("\n")
+    .filter((quad) => !/ <\S+graph\/\d> \.$/.test(quad))
+    .join("\n"),
+  ...Object.fromEntries(Object.entries(rightGraphs).map(([name, triples]) => [prefix + name, triples])),
 });
 
 interface Answer {
@@ -109,6 +127,10 @@ describe.each(names)("%s", (name) => {
     expect(text).toMatch(
       /source\/1|Replace \\"w\\" by \\"w\\"\^\^\S+string>?; the query then has solutions \(checked\)/,
     );
+  });
+
+  it.each(graphWays)("GRAPH and FROM over a federation: $name", async ({ query, expected }) => {
+    expect(await rowsOf(`${service.url}/federations/with-${name}/sparql`, query)).toEqual(expected({}).toSorted());
   });
 
   if (fault) {

@@ -179,4 +179,41 @@ const structural: readonly Way[] = [
   },
 ];
 
+const made = "?s ex:made ?o . ?o ex:called ?t";
+
+/** Queries over a federation of the engine with the left side. */
+export const graphWays: readonly Way[] = [
+  {
+    name: "a join in one graph",
+    query: `SELECT ?s ?t { GRAPH <http://example.org/graph/1> { ${made} } }`,
+    expected: always("source/1 one"),
+  },
+  {
+    name: "a join within each graph",
+    query: `SELECT ?g ?s ?t { GRAPH ?g { ${made} } }`,
+    expected: always("graph/1 source/1 one", "graph/2 source/2 zwei"),
+  },
+  {
+    name: "a graph that nobody has",
+    query: "SELECT ?s { GRAPH <http://example.org/graph/9> { ?s ex:made ?o } }",
+    expected: always(),
+  },
+  {
+    name: "COUNT by graph",
+    // To some engines the default graph is a graph with a name, too.
+    query: `SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ex:made ?o } FILTER(CONTAINS(STR(?g), "/graph/")) } GROUP BY ?g`,
+    expected: always("graph/1 1", "graph/2 2"),
+  },
+  {
+    name: "FROM two graphs",
+    query: `SELECT ?s ?t FROM <http://example.org/graph/1> FROM <http://example.org/graph/2> { ${made} }`,
+    expected: always("source/1 one", "source/2 two", "source/2 zwei", "source/4 one"),
+  },
+  {
+    name: "NOT EXISTS in a graph",
+    query: "SELECT ?s { GRAPH <http://example.org/graph/2> { ?s ex:made ?o FILTER NOT EXISTS { ?o ex:called ?t } } }",
+    expected: always("source/4"),
+  },
+];
+
 export const ways: readonly Way[] = [...structural, ...Object.keys(terms).flatMap(joins)];
