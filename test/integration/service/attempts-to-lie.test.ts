@@ -120,7 +120,7 @@ const lines: readonly Line[] = [
   ["other columns", join, "json", error(malformed, "other columns")],
   ["a row without ?n", join, "json", error(malformed, "leaves ?n unbound")],
   ["a row without ?s", join, "xml", error(malformed, "leaves ?s unbound")],
-  ["a row without ?s", exists, "json", error(malformed, "leaves ?s unbound")],
+  ["a row without ?s", exists, "json", error(malformed, "other columns")],
   ["a row without ?n", select, "json", error(malformed, "leaves ?n unbound"), federation],
   ["a row without ?n", union, "xml", marked("partial"), partial],
   ["Latin-1", union, "json", error(malformed, "not UTF-8")],
