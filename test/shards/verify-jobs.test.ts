@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { dataFolderId } from "../../shards/src/service/data-folder.ts";
 import { verifyJobs, type VerifyJobResult } from "../../shards/src/service/verify-jobs.ts";
 import { shardRunner } from "../../shards/src/plugin.ts";
 import { loadConfig } from "../../src/config/config.ts";
@@ -251,7 +252,7 @@ describe("a verification under way", () => {
     const aborter = new AbortController();
     const stages = new Set<string>();
     const run = verifyJobs.kind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
-      { dataset: "harbour", answers: true },
+      { dataset: "harbour", answers: true, folder: await dataFolderId(workspace.dataDir) },
       {
         id: "verify-shards.told",
         attempt: 1,
@@ -278,7 +279,7 @@ describe("a verification under way", () => {
     for (const name of [later, earlier]) await mkdir(name, { recursive: true });
     const config = loadConfig({ FEDWAY_DATA_DIR: workspace.dataDir });
     await verifyJobs.kind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
-      { dataset: "harbour", answers: false },
+      { dataset: "harbour", answers: false, folder: await dataFolderId(workspace.dataDir) },
       {
         id: "verify-shards.told",
         attempt: 1,
@@ -295,7 +296,7 @@ describe("a verification under way", () => {
     const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
     const replaced = JSON.stringify({ ...manifest, fingerprint: "another" });
     const run = verifyJobs.kind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
-      { dataset: "harbour", answers: false },
+      { dataset: "harbour", answers: false, folder: await dataFolderId(workspace.dataDir) },
       {
         id: "verify-shards.replaced",
         attempt: 1,
