@@ -94,7 +94,9 @@ export function logDamage(log: Pick<Logger, "warn">): () => void {
     log.warn({ key, reason, removed }, `a stored value cannot be read: ${lost}`);
   };
   damagedDocuments.subscribe(tell);
-  return () => void damagedDocuments.unsubscribe(tell);
+  return () => {
+    damagedDocuments.unsubscribe(tell);
+  };
 }
 
 const isDamaged = (message: unknown): message is DamagedDocument =>

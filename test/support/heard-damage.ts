@@ -6,6 +6,8 @@ export function heardDamage(): readonly unknown[] {
   const heard: unknown[] = [];
   const listen = (message: unknown): void => void heard.push(message);
   damagedDocuments.subscribe(listen);
-  onTestFinished(() => void damagedDocuments.unsubscribe(listen));
+  onTestFinished(() => {
+    damagedDocuments.unsubscribe(listen);
+  });
   return heard;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 /** A new folder among the temporary files of the run, which go with the run. */
 export const newFolder = (): string => mkdtempSync(join(realpathSync(tmpdir()), "fedway-"));
 
-const marker = "FEDWAY_TEST_FOLDER";
+const marker = "SCRATCH_FOLDER_OF_TESTS";
 
 /**
  * Of vitest (`globalSetup`): all temporary files of a run, those of its programs too, lie in one folder. Each project of a run calls
