@@ -3,7 +3,8 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
 import { inBatches } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
-import { type BlockSizes, blocksOfValues, isPlainString, type KeyBlock } from "./clause-query.ts";
+import { isPlainString } from "../results/terms.ts";
+import { type BlockSizes, blocksOfValues, type KeyBlock } from "./clause-query.ts";
 import {
   type ClauseRequest,
   createClauseEvaluator,

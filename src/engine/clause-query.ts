@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { LRUCache } from "lru-cache";
 import type { FederatedClause } from "../plan/query-plan.ts";
-import { termKey, termToText, literalFromParts } from "../results/terms.ts";
+import { isPlainString, literalFromParts, termKey, termToText } from "../results/terms.ts";
 import type { Bindings } from "../results/model.ts";
 import { sizedByKey } from "../cache-size.ts";
 
@@ -151,10 +151,6 @@ const combinations = (lists: readonly (readonly string[])[]): readonly (readonly
     [[]],
   );
 
-/** A literal that may be written with and without its datatype (RDF 1.1 Concepts, section 3.3). */
-export const isPlainString = (term: RDF.Term): boolean =>
-  term.termType === "Literal" && term.language === "" && term.datatype.value === `${XSD}string`;
-
 /** The column of a key's number. */
 export const KEY_NUMBER = "fedway_key";
 const RDF_NS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -209,11 +205,15 @@ export function hasOneSpelling(term: RDF.Term): boolean {
   return Object.hasOwn(canonical, name) && canonical[name]?.test(term.value) === true;
 }
 
+/** No engine takes another term for the same value. */
+const isSpelledOnce = (term: RDF.Term): boolean => term.termType !== "Literal" || isPlainString(term);
+
 /**
  * The keys in blocks in which no two are one value in several spellings: Blazegraph writes all of
  * them as one, and Corese matches each as often as there are spellings.
  */
 export function blocksOfValues(keys: KeyBlock): readonly KeyBlock[] {
+  if (keys.rows.every((row) => row.every((term) => isSpelledOnce(term)))) return [keys];
   const seen = new Map<string, number>();
   const blocks: RDF.Term[][][] = [];
   for (const row of keys.rows) {

@@ -90,7 +90,7 @@ export class KeyForms {
 
   /** The endpoint has said how it holds strings. */
   toldStrings({ url }: PlannedEndpoint, stringsApart: boolean): void {
-    this.#known.set(url, { ...this.#known.get(url), vain: this.#known.get(url)?.vain ?? 0, stringsApart });
+    this.#known.set(url, { vain: 0, ...this.#known.get(url), stringsApart });
   }
 
   /** Keys were refused in both forms. */

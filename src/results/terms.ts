@@ -181,3 +181,7 @@ export function termFromText(field: string): RDF.Term {
   if (datatype === undefined) throw new Error("not a term");
   return literalFromParts(text, undefined, datatype);
 }
+
+/** A literal that may be written with and without its datatype (RDF 1.1 Concepts, section 3.3). */
+export const isPlainString = (term: RDF.Term): boolean =>
+  term.termType === "Literal" && term.language === "" && term.datatype.value === xsdString;

@@ -1,13 +1,13 @@
 import type * as RDF from "@rdfjs/types";
 import type { Suggestion } from "../../errors/fedway-error.ts";
-import { rdf, xsd } from "../../rdf/vocabularies.ts";
+import { rdf } from "../../rdf/vocabularies.ts";
 import { stringText } from "../../rdf/term-text.ts";
 import { textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
 import type { TripleTerm, TripleText } from "../../sparql/triple-texts.ts";
-import { literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
+import { isPlainString, literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
 import { scopesOf, tokensOf } from "../check/query-scope.ts";
 import { differences, isSameMeant, type Likeness, likeness, localName, wordsOf } from "./alike.ts";
 import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
@@ -129,7 +129,8 @@ export function candidatesOf(
   );
   const others = fitting.filter(
     (term) =>
-      !(place === "predicate" && term.value === rdf.type) && (!isSameTerm(written, term) || spelledOtherwise(term)),
+      !(place === "predicate" && term.value === rdf.type) && // Some engines hold a string with and without its datatype as two terms: the other one may have the solutions.
+      (!term.equals(written) || isPlainString(term)),
   );
   // The fewer terms fit, the more it says that one does.
   const rarity = isTerm ? (place === "class" ? 0.55 : 0.45) / Math.max(1, others.length) : 0;
@@ -179,12 +180,6 @@ function placesOf(query: ParsedQuery, iri: string, { from, to }: TokenRange): re
   return tokensOf(query, iri, scope?.ranges ?? []).map((at) => ({ from: at, to: at + 1 }));
 }
 
-const isSameTerm = (written: RDF.Term, found: RDF.Term): boolean => termToText(written) === termToText(found);
-
-/** A string, which some engines hold with and without its datatype as two terms: the other one may have the solutions. */
-const spelledOtherwise = (term: RDF.Term): term is RDF.Literal =>
-  term.termType === "Literal" && term.datatype.value === xsd.string;
-
 /** A literal with its datatype or language. */
 const typedText = (inquiry: Inquiry, term: RDF.Term): string =>
   term.termType === "Literal" && term.language === ""
@@ -214,7 +209,7 @@ function changedText(
   const [was, would] = [shownTerm(inquiry, written), shownTerm(inquiry, found)];
   const replacement = writtenTerm(inquiry, found);
   if (was !== would) return { was, would, replacement };
-  if (!isSameTerm(written, found))
+  if (!found.equals(written))
     return { was: typedText(inquiry, written), would: typedText(inquiry, found), replacement };
   const text = textOf(inquiry.query, range);
   const other = text.includes("^^") ? replacement : typedText(inquiry, found);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../listening.ts";
 import { newFolder } from "../scratch-folder.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, startEngine } from "./engine.ts";
 import { answers, requireProgram, startServer } from "./server-process.ts";
 
 const here = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url));
@@ -43,15 +43,5 @@ export async function startEmbedded(name: EmbeddedEngine, data: string): Promise
       ready: () => answers(`${url}?query=${encodeURIComponent("ASK {}")}`),
       readyWithinMs: 240_000,
     });
-  let running = await start();
-  return {
-    url,
-    pid: () => running.pid,
-    kill: () => running.kill(),
-    restart: async () => {
-      await running.kill();
-      running = await start();
-    },
-    stop: () => running.stop(),
-  };
+  return startEngine(url, start);
 }

@@ -1,3 +1,5 @@
+import type { ServerProcess } from "./server-process.ts";
+
 /** A real SPARQL engine under test. */
 export interface Engine {
   /** SPARQL Protocol query URL. */
@@ -10,4 +12,19 @@ export interface Engine {
   restart(): Promise<void>;
   /** Ends the server and removes its scratch folder. */
   stop(): Promise<void>;
+}
+
+/** An engine whose server is started by `start`, again and again at the same URL. */
+export async function startEngine(url: string, start: () => Promise<ServerProcess>): Promise<Engine> {
+  let running = await start();
+  return {
+    url,
+    pid: () => running.pid,
+    kill: () => running.kill(),
+    restart: async () => {
+      await running.kill();
+      running = await start();
+    },
+    stop: () => running.stop(),
+  };
 }

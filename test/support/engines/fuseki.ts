@@ -3,7 +3,7 @@ import { access, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Engine } from "./engine.ts";
+import { type Engine, startEngine } from "./engine.ts";
 import { answers, requireProgram, startServer } from "./server-process.ts";
 import { freePort } from "../listening.ts";
 import { newFolder } from "../scratch-folder.ts";
@@ -47,19 +47,7 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
       ready: () => answers(`http://127.0.0.1:${port}/$/ping`),
       readyWithinMs: 90_000,
     });
-  let running = await start();
-  return {
-    url,
-    pid: () => running.pid,
-    kill: () => running.kill(),
-    restart: async () => {
-      await running.kill();
-      running = await start();
-    },
-    stop: async () => {
-      await running.stop();
-    },
-  };
+  return startEngine(url, start);
 }
 
 interface Program {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine } from "./engine.ts";
+import { type Engine, startEngine } from "./engine.ts";
 import { answers, requireProgram, startServer } from "./server-process.ts";
 import { freePort } from "../listening.ts";
 import { newFolder } from "../scratch-folder.ts";
@@ -38,7 +38,7 @@ export async function startVirtuoso(options: VirtuosoOptions): Promise<Engine> {
       ready: () => answers(`${url}?query=${encodeURIComponent("ASK {}")}`),
       readyWithinMs: 240_000,
     });
-  let running = await start();
+  const engine = await startEngine(url, start);
   try {
     if (options.textIndex === true) execute(isql, sqlPort, "DB.DBA.RDF_OBJ_FT_RULE_ADD(null, null, 'All')");
     let number = 0;
@@ -50,22 +50,11 @@ export async function startVirtuoso(options: VirtuosoOptions): Promise<Engine> {
     if (options.textIndex === true) execute(isql, sqlPort, "DB.DBA.VT_INC_INDEX_DB_DBA_RDF_OBJ()");
     execute(isql, sqlPort, "checkpoint");
   } catch (error) {
-    await running.kill();
+    await engine.kill();
     throw error;
   }
-  return {
-    url,
-    pid: () => running.pid,
-    kill: () => running.kill(),
-    restart: async () => {
-      await running.kill();
-      running = await start();
-    },
-    stop: async () => {
-      // Nothing in the scratch folder is worth a clean shutdown, which takes Virtuoso several seconds.
-      await running.kill();
-    },
-  };
+  // Nothing in the scratch folder is worth a clean shutdown, which takes Virtuoso several seconds.
+  return { ...engine, stop: () => engine.kill() };
 }
 
 /** The stock settings that matter, as Debian's virtuoso.ini has them: with another CaseMode even ASK is answered wrongly. */
