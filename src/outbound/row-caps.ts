@@ -188,7 +188,7 @@ interface QueryParts {
   readonly select: string;
 }
 
-const prologueOf = /^(?:\s|#[^\n]*\n|prefix\s+[^\s<]+\s*<[^>]*>|base\s*<[^>]*>)*/iu;
+const prologueOf = /^(?:\s|#[^\n]*\n|prefix\s+[^\s<]+\s*<[^>]*>|base\s*<[^>]*>|version\s*(?:"[^"]*"|'[^']*'))*/iu;
 /** Texts in which FROM is no keyword, then FROM with its graph, and the beginning of the pattern. */
 const beforePattern =
   /<[^<>"{}|^`\\\s]*>|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|#[^\n]*|\bfrom\s+(?:named\s+)?(?:<[^>]*>|[^\s<{:]*:[^\s{]*)|\{/giu;

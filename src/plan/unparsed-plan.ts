@@ -2,8 +2,8 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { answerKindOf, followsGrammar, type QueryForm } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
-import { usesSparql12 } from "../sparql/sparql-1-2.ts";
-import { isWord, tokenize } from "../sparql/tokens.ts";
+import { type NewerConstruct, newerConstruct } from "../sparql/sparql-1-2.ts";
+import { isWord, tokenize, whereAt } from "../sparql/tokens.ts";
 import type { PlanRequest } from "./plan-request.ts";
 import type { DirectPlan, PlanNote } from "./query-plan.ts";
 import { plannedEndpoint } from "./service-targets.ts";
@@ -18,30 +18,40 @@ import { plannedEndpoint } from "./service-targets.ts";
  */
 export function unparsedPlan(request: PlanRequest, entry: CatalogEntry | undefined): DirectPlan | undefined {
   const { text } = request;
-  if (usesSparql12(text)) return newerPlan(request, entry);
+  const newer = newerConstruct(text);
+  if (newer) return newerPlan(request, entry, newer);
   if (entry?.interface !== "sparql" || !(entry.rawQueries || followsGrammar(text))) return undefined;
   const form = scanRawQuery(text, entry.pseudoServices);
   return form && planOf(request, entry, { form, note: rawNote });
 }
 
-function newerPlan(request: PlanRequest, entry: CatalogEntry | undefined): DirectPlan | undefined {
+function newerPlan(
+  request: PlanRequest,
+  entry: CatalogEntry | undefined,
+  newer: NewerConstruct,
+): DirectPlan | undefined {
   const { text } = request;
   const form = scanRawQuery(text, entry?.pseudoServices ?? []);
-  if (entry?.interface !== "sparql") throw versionUnsupported();
+  if (entry?.interface !== "sparql") throw versionUnsupported(text, newer);
   if (form) return planOf(request, entry, { form, note: newerNote });
-  if (/\\u/i.test(text) || tokenize(text).some((token) => isWord(token, "SERVICE"))) throw notScanned();
+  if (/\\u/i.test(text) || tokenize(text).some((token) => isWord(token, "SERVICE"))) throw notScanned(newer);
   return undefined;
 }
 
-const versionUnsupported = (): FedwayError =>
+const versionUnsupported = (text: string, { name, at }: NewerConstruct): FedwayError =>
   new FedwayError(
     "VERSION_UNSUPPORTED",
-    "Fedway passes SPARQL 1.2 to single endpoints only; federated queries must be SPARQL 1.1.",
-    { next: "Send it to one endpoint (/endpoints/{id}/sparql, --endpoint ID), or write it in SPARQL 1.1." },
+    `The query has ${name}, which Fedway passes to single endpoints and does not evaluate itself.`,
+    {
+      where: whereAt(text, at),
+      next:
+        "Send it to one endpoint (/endpoints/{id}/sparql, --endpoint ID). Over several, ask ?r rdf:reifies ?t, and take " +
+        "its parts by SUBJECT(?t), PREDICATE(?t) and OBJECT(?t); TRIPLE(?s, ?p, ?o) makes a triple term.",
+    },
   );
 
-const notScanned = (): FedwayError =>
-  new FedwayError("VERSION_UNSUPPORTED", "A SPARQL 1.2 query with a SERVICE or an escaped quote is not passed on.", {
+const notScanned = ({ name }: NewerConstruct): FedwayError =>
+  new FedwayError("VERSION_UNSUPPORTED", `A query with ${name} and a SERVICE or an escaped quote is not passed on.`, {
     next: "Leave out the SERVICE and such escapes and send the query to the endpoint that has the data, or write it in SPARQL 1.1.",
   });
 

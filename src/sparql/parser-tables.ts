@@ -1,7 +1,8 @@
 import sparqljs, { type AggregateExpression, type PropertyPath, type SparqlQuery, type Term } from "sparqljs";
 import { type Prologue, resolveIri } from "./resolve-iri.ts";
 import type { TokenRange } from "./outline.ts";
-import { type Token, tokenAt } from "./tokens.ts";
+import { functionsOf12 } from "./sparql-1-2.ts";
+import { isWord, type Token, tokenAt } from "./tokens.ts";
 
 /** Action of a generated parser in a state: takes a token and goes to a state, reduces by a rule, or accepts. */
 type Action = readonly [kind: 1 | 2 | 3, target: number];
@@ -189,10 +190,22 @@ class TableRun<Part> {
 const isPlaced = (value: unknown): value is Placed =>
   typeof value === "object" && value !== null && ("termType" in value || "pathType" in value || "aggregation" in value);
 
-function terminalAt(source: Source, at: number, generated: Generated) {
+interface Terminal {
+  readonly symbol: number;
+  readonly text: string;
+  /** In tokens. */
+  readonly width: number;
+}
+
+/** The terminal that begins at a token; VERSION is read over, as the grammar of SPARQL 1.1 lacks it. */
+function terminalAt(source: Source, at: number, generated: Generated): Terminal {
   const { text, tokens, prologue } = source;
   const token = tokens[at];
   if (token === undefined) return { symbol: generated.symbols_["EOF"] ?? 0, text: "", width: 0 };
+  if (at < prologue.length && isWord(token, "VERSION")) {
+    const behind = terminalAt(source, at + 2, generated);
+    return { ...behind, width: behind.width + 2 };
+  }
   const joint = token.kind === "punct" ? jointAt(source, at) : undefined;
   if (joint) return { symbol: symbolOf(joint.text, joint.kind, generated), text: joint.text, width: 2 };
   const written = text.slice(token.start, token.end);
@@ -240,10 +253,20 @@ function symbolOf(written: string, kind: Token["kind"], generated: Generated): n
   if (known !== undefined) return known;
   const rules = rulesOfKind.get(kind) ?? rulesFor(kind, generated);
   rulesOfKind.set(kind, rules);
-  const symbol = rules.find(({ pattern }) => pattern.exec(written)?.[0].length === written.length)?.symbol ?? 0;
+  const symbol =
+    newerSymbol(written, kind, generated) ??
+    rules.find(({ pattern }) => pattern.exec(written)?.[0].length === written.length)?.symbol ??
+    0;
   // There are some hundred words and signs, but any number of words that are none.
   if (!isOpen && symbol !== 0) knownWords.set(written, symbol);
   return symbol;
+}
+
+/** Functions and base directions of SPARQL 1.2 stand where the grammar has other functions and language tags. */
+function newerSymbol(written: string, kind: Token["kind"], { symbols_: symbols }: Generated): number | undefined {
+  if (kind === "lang" && written.includes("--")) return symbols["LANGTAG"];
+  const count = kind === "word" ? functionsOf12.get(written.toUpperCase()) : undefined;
+  return count && symbols[`FUNC_ARITY${count}`];
 }
 
 function rulesFor(kind: Token["kind"], { lexer, terminals_: terminals }: Generated): readonly LexerRule[] {

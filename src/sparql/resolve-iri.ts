@@ -15,11 +15,28 @@ export interface Prologue {
 /** As it is written where there is nothing to resolve it against. */
 const resolve = (reference: string, base: string | undefined): string => resolveReference(reference, base) ?? reference;
 
-/** Index of the first token behind BASE and PREFIX declarations. */
+/** Index of the first token behind BASE, PREFIX and VERSION declarations. */
 export function afterPrologue(tokens: readonly Token[]): number {
   let at = 0;
-  while (isWord(tokens[at], "BASE", "PREFIX")) at += isWord(tokens[at], "BASE") ? 2 : 3;
+  while (isWord(tokens[at], "BASE", "PREFIX") || isVersion(tokens, at)) at += isWord(tokens[at], "PREFIX") ? 3 : 2;
   return Math.min(at, tokens.length);
+}
+
+/** VERSION and a string in single quotation marks (SPARQL 1.2 Query, production 7). */
+const isVersion = (tokens: readonly Token[], at: number): boolean =>
+  isWord(tokens[at], "VERSION") && /^(?:"(?!"")|'(?!''))/u.test(tokens[at + 1]?.text ?? "");
+
+/** The declarations of names, without that of a version, which endpoints of SPARQL 1.1 refuse. */
+export function declarationsOf(text: string, tokens: readonly Token[]): string {
+  let declarations = "";
+  let from = 0;
+  const end = afterPrologue(tokens);
+  for (let at = 0; at < end; at++) {
+    if (!isVersion(tokens, at)) continue;
+    declarations += text.slice(from, tokenAt(tokens, at).start);
+    from = tokenAt(tokens, at + 1).end;
+  }
+  return declarations + text.slice(from, tokenAt(tokens, end).start);
 }
 
 /** The declarations of a query that the parser accepted; each is resolved against the BASE before it. */
@@ -28,6 +45,10 @@ export function readPrologue(tokens: readonly Token[]): Prologue {
   const length = afterPrologue(tokens);
   let base: string | undefined;
   for (let at = 0; at < length; ) {
+    if (isVersion(tokens, at)) {
+      at += 2;
+      continue;
+    }
     const isBase = isWord(tokens[at], "BASE");
     const iri = resolve(tokenAt(tokens, at + (isBase ? 1 : 2)).text.slice(1, -1), base);
     if (isBase) base = iri;

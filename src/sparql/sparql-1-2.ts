@@ -1,22 +1,55 @@
 import { type Token, tokenize } from "./tokens.ts";
 
-/** Constructs of SPARQL 1.2 only: triple terms, reifiers, annotations, directional strings, VERSION and its functions. */
-const onlyIn12 =
-  /<<|\{\||~|--(?:ltr|rtl)\b|\bVERSION\b|\b(?:TRIPLE|SUBJECT|PREDICATE|OBJECT|isTRIPLE|LANGDIR|STRLANGDIR|hasLANG|hasLANGDIR)\s*\(/i;
+/** Arguments of the functions that SPARQL 1.2 adds, which are evaluated as those of 1.1 are; by their names in upper case. */
+export const functionsOf12: ReadonlyMap<string, 1 | 3> = new Map([
+  ["LANGDIR", 1],
+  ["HASLANG", 1],
+  ["HASLANGDIR", 1],
+  ["ISTRIPLE", 1],
+  ["SUBJECT", 1],
+  ["PREDICATE", 1],
+  ["OBJECT", 1],
+  ["STRLANGDIR", 3],
+  ["TRIPLE", 3],
+]);
 
-/**
- * True if a text uses constructs of SPARQL 1.2 that 1.1 lacks (https://www.w3.org/TR/sparql12-query/); it may still be illegal.
- */
-export const usesSparql12 = (text: string): boolean => onlyIn12.test(text) && onlyIn12.test(bare(text));
+/** Constructs that only SPARQL 1.2 has (https://www.w3.org/TR/sparql12-query/); functions for texts that call them wrong. */
+const constructs: readonly (readonly [pattern: string, name: string])[] = [
+  [String.raw`<<\s*\(`, "a triple term (<<( ... )>>)"],
+  ["<<", "a reified triple (<< ... >>)"],
+  [String.raw`\{\|`, "an annotation ({| ... |})"],
+  ["~", "a reifier (~)"],
+  [String.raw`--(?:ltr|rtl)\b`, "a base direction (@ar--rtl)"],
+  [String.raw`\bVERSION\b`, "VERSION"],
+  [String.raw`\b(?:${[...functionsOf12.keys()].join("|")})\s*\(`, "a function of SPARQL 1.2"],
+];
+const onlyIn12 = new RegExp(constructs.map(([pattern]) => `(${pattern})`).join("|"), "i");
 
-/** The text without strings, names and comments, where a word of SPARQL 1.2 means nothing. */
+/** A construct of SPARQL 1.2. */
+export interface NewerConstruct {
+  /** With an article, and how it is written. */
+  readonly name: string;
+  /** Offset in the text. */
+  readonly at: number;
+}
+
+/** The first construct of a text that SPARQL 1.1 lacks; the text may still be illegal. */
+export function newerConstruct(text: string): NewerConstruct | undefined {
+  const found = onlyIn12.test(text) ? onlyIn12.exec(bare(text)) : null;
+  if (!found) return undefined;
+  const [, name = ""] = constructs[found.slice(1).findIndex((part) => part !== undefined)] ?? [];
+  return { name, at: found.index };
+}
+
+/** The text with blanks in the place of strings, names and comments, where a sign of SPARQL 1.2 means nothing. */
 function bare(text: string): string {
   let end = 0;
   let rest = "";
   for (const token of tokenize(text)) {
     const isMeant = !meaningless.has(token.kind);
-    if (token.start > end || !isMeant) rest += " ";
-    if (isMeant) rest += text.slice(token.start, token.end);
+    rest +=
+      " ".repeat(token.start - end) +
+      (isMeant ? text.slice(token.start, token.end) : " ".repeat(token.end - token.start));
     end = token.end;
   }
   return rest;

@@ -4,7 +4,7 @@ import { textOf } from "./edit-text.ts";
 import type { Group } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { isPath } from "./query-patterns.ts";
-import { afterPrologue } from "./resolve-iri.ts";
+import { declarationsOf } from "./resolve-iri.ts";
 import { mentionedVariables, visibleInGroup } from "./scope.ts";
 import { isMonotone } from "./monotone.ts";
 import { type Substitution, substitutionOf } from "./substitution.ts";
@@ -100,7 +100,7 @@ function placeholder({ place, variables }: ClauseText, target: Token): string {
 function toClause(query: ParsedQuery, service: ServiceClause, place: string): ClauseText {
   const { text, tokens } = query;
   const { group, silent } = service.element;
-  const prologue = text.slice(0, tokenAt(tokens, afterPrologue(tokens)).start);
+  const prologue = declarationsOf(text, tokens);
   const pattern = textOf(query, group);
   const where = group.patterns;
   const certain = certainVariables(where);

@@ -45,7 +45,7 @@ const patterns: readonly (readonly [TokenKind, RegExp])[] = [
       "y",
     ),
   ],
-  ["lang", /@[A-Za-z]+(?:-[A-Za-z0-9]+)*/y],
+  ["lang", /@[A-Za-z]+(?:-[A-Za-z0-9]+)*(?:--(?:ltr|rtl)\b)?/y],
   ["number", /[0-9]+\.[0-9]*[eE][+-]?[0-9]+|[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+(?:[eE][+-]?[0-9]+)?/y],
   ["word", /[A-Za-z][A-Za-z0-9_]*/y],
   ["punct", /\^\^|<=|>=|!=|&&|\|\||<<|>>|[{}()[\].,;=<>!+\-*/|^?&~]/y],
@@ -99,7 +99,7 @@ const calledWords: ReadonlySet<string> = new Set(
     "IN AS STR LANG LANGMATCHES DATATYPE BOUND IRI URI BNODE RAND ABS CEIL FLOOR ROUND CONCAT STRLEN UCASE LCASE ENCODE_FOR_URI " +
     "CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER YEAR MONTH DAY HOURS MINUTES SECONDS TIMEZONE TZ NOW UUID STRUUID MD5 SHA1 " +
     "SHA256 SHA384 SHA512 COALESCE IF STRLANG STRDT SAMETERM ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC REGEX SUBSTR REPLACE " +
-    "COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT"
+    "COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT LANGDIR HASLANG HASLANGDIR STRLANGDIR ISTRIPLE TRIPLE SUBJECT PREDICATE OBJECT"
   ).split(" "),
 );
 const longestJoined = 40;

@@ -1,6 +1,7 @@
 import type { QueryTree } from "./parse-query.ts";
 import { isTriple, mayBeEmpty } from "./query-patterns.ts";
 import type { Term, Triple } from "sparqljs";
+import { functionsOf12 } from "./sparql-1-2.ts";
 import { castTypes, xsd } from "../rdf/vocabularies.ts";
 
 /** Constructs that endpoints differ in; the names under which the registry probes them. */
@@ -100,6 +101,7 @@ const isEmptyPathAtTerm = ({ subject, predicate, object }: Triple): boolean =>
 
 function isOneEnginesOwn(node: Node): boolean {
   if (node["type"] === "graph" || node["type"] === "service") return true;
+  if (node["type"] === "operation") return functionsOf12.has(String(node["operator"]).toUpperCase());
   const called = node["function"];
   if (node["type"] !== "functionCall") return false;
   return !(isNode(called) && typeof called["value"] === "string" && called["value"].startsWith(xsd.namespace));

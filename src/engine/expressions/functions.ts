@@ -13,6 +13,7 @@ import { after, before, checkedTag, compatible, concat, encodeForUri, languageMa
 import { decimal, integer, inexact, rounded, calculate } from "./numbers.ts";
 import {
   boolean,
+  directional,
   duration,
   inLanguage,
   iri,
@@ -24,6 +25,7 @@ import {
   string,
   tagged,
   textOf,
+  tripleOf,
   truthOf,
   typed,
   valueOf,
@@ -87,6 +89,15 @@ export const termFunctions: ReadonlyMap<string, TermFunction> = new Map<string, 
     uri: iriFunction,
     strdt: of2((a, b) => literalOf(simpleText(a), namedNode(b))),
     strlang: of2((a, b) => tagged(simpleText(a), checkedTag(simpleText(b)))),
+    haslang: of1((a) => boolean(a.termType === "Literal" && a.language !== "")),
+    haslangdir: of1((a) => boolean(a.termType === "Literal" && directionOf(a) !== "")),
+    langdir: of1((a) => string(directionOf(literal(a)))),
+    strlangdir: directed,
+    istriple: of1((a) => boolean(a.termType === "Quad")),
+    triple: ([a, b, c]) => tripleOf(argument(a), argument(b), argument(c)),
+    subject: of1((a) => tripleTerm(a).subject),
+    predicate: of1((a) => tripleTerm(a).predicate),
+    object: of1((a) => tripleTerm(a).object),
     uuid: () => iri(`urn:uuid:${randomUUID()}`),
     struuid: () => string(randomUUID()),
   } satisfies Record<string, TermFunction>),
@@ -138,6 +149,21 @@ function strOf(term: RDF.Term): string {
 function namedNode(term: RDF.Term): RDF.NamedNode {
   if (term.termType !== "NamedNode") throw new ExpressionError("The argument is no IRI.");
   return term;
+}
+
+const directionOf = ({ direction }: RDF.Literal): string => direction ?? "";
+
+/** STRLANGDIR (SPARQL 1.2 Query): a literal with a base direction. */
+function directed([text, tag, direction]: readonly RDF.Term[]): RDF.Literal {
+  const [value, language] = [simpleText(argument(text)), checkedTag(simpleText(argument(tag)))];
+  const base = simpleText(argument(direction));
+  if (base !== "ltr" && base !== "rtl") throw new ExpressionError('A base direction is "ltr" or "rtl".');
+  return directional(value, language, base);
+}
+
+function tripleTerm(term: RDF.Term): RDF.Quad {
+  if (term.termType !== "Quad") throw new ExpressionError("The argument is no triple term.");
+  return term as RDF.Quad;
 }
 
 const inIri = /^[^\p{Cc} <>"{}|^`\\]*$/u;

@@ -61,6 +61,9 @@ export const typed = (text: string, type: string): RDF.Literal => factory.litera
 export const iri = (value: string): RDF.NamedNode => factory.namedNode(value);
 export const string = (text: string): RDF.Literal => factory.literal(text);
 export const tagged = (text: string, language: string): RDF.Literal => factory.literal(text, language);
+/** A literal with a base direction (RDF 1.2). */
+export const directional = (text: string, language: string, direction: "ltr" | "rtl"): RDF.Literal =>
+  factory.literal(text, { language, direction });
 const [yes, no] = [typed("true", "boolean"), typed("false", "boolean")];
 export const boolean = (value: boolean): RDF.Literal => (value ? yes : no);
 export const numeric = (number: Numeric): RDF.Literal => typed(numericToText(number), number.type);
@@ -71,6 +74,16 @@ export const duration = (value: Duration, type: DurationType): RDF.Literal => ty
 export function literalOf(text: string, datatype: RDF.NamedNode): RDF.Literal {
   if (datatype.value === rdfLangString) throw new ExpressionError("A literal of rdf:langString has a language tag.");
   return factory.literal(text, datatype);
+}
+
+/** A triple term (RDF 1.2). @throws ExpressionError if the terms are no triple */
+export function tripleOf(subject: RDF.Term, predicate: RDF.Term, object: RDF.Term): RDF.Quad {
+  const isSubject = subject.termType === "NamedNode" || subject.termType === "BlankNode";
+  const isObject = object.termType !== "Variable" && object.termType !== "DefaultGraph";
+  if (isSubject && isObject && predicate.termType === "NamedNode") {
+    return factory.quad(subject, predicate, object as RDF.Quad_Object);
+  }
+  throw new ExpressionError("The arguments are no triple.");
 }
 
 /** @throws ExpressionError when the term is no literal */
