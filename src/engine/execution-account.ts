@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "../results/model.ts";
-import { blankNodeFromLabel } from "../results/terms.ts";
+import { relabelled } from "../results/terms.ts";
 import type { SourceReport, StepReport } from "./reports.ts";
 import { createHeldBytes, type HeldBytes, type HeldTogether, countUpTo } from "./held-bytes.ts";
 
@@ -56,9 +56,10 @@ export class ExecutionAccount {
 function scoped(row: Bindings, scope: string): Bindings {
   let renamed: Map<string, RDF.Term> | undefined;
   for (const [name, term] of row) {
-    if (term.termType !== "BlankNode") continue;
+    const own = relabelled(term, (label) => scope + label);
+    if (own === term) continue;
     renamed ??= new Map(row);
-    renamed.set(name, blankNodeFromLabel(scope + term.value));
+    renamed.set(name, own);
   }
   return renamed ?? row;
 }

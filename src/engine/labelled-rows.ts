@@ -1,5 +1,6 @@
 import type { FederatedClause } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
+import { hasBlankNode } from "../results/terms.ts";
 import type { ClauseExecutor } from "./clause-executor.ts";
 import type { KeyBlock } from "./clause-query.ts";
 import { type HeldBytes, takenIn } from "./held-bytes.ts";
@@ -35,7 +36,7 @@ export function createLabelledRows(
   async function takeWhole(names: readonly string[]): Promise<KeyedRows> {
     // Held until the execution ends.
     const rows = await takenIn(executor.solutions(onlyBlank(clause, names)), held.open());
-    return new KeyedRows(rows.filter((row) => hasBlankNode(row, names)));
+    return new KeyedRows(rows.filter((row) => hasBlank(row, names)));
   }
 
   /** True if one request gives all solutions; its answer labels their nodes once. */
@@ -51,12 +52,12 @@ export function createLabelledRows(
     let names: readonly string[] | undefined;
     let isPutAside = false;
     for await (const rows of executor.solutions(narrowed, keys, onDivided)) {
-      if (isOnly || !rows.some((row) => hasBlankNode(row))) {
+      if (isOnly || !rows.some((row) => hasBlank(row))) {
         yield rows;
         continue;
       }
       const told = (names ??= clause.variables.flatMap(({ name }) => (identified(name) ? [name] : [])));
-      const passed = rows.filter((row) => !hasBlankNode(row, told));
+      const passed = rows.filter((row) => !hasBlank(row, told));
       isPutAside ||= passed.length < rows.length;
       yield passed;
     }
@@ -73,7 +74,7 @@ function onlyBlank(clause: FederatedClause, names: readonly string[]): Federated
   return { ...clause, limit: undefined, pattern: `{ ${clause.pattern} FILTER(${tests}) }` };
 }
 
-function hasBlankNode(row: Bindings, names: Iterable<string> = row.keys()): boolean {
-  for (const name of names) if (row.get(name)?.termType === "BlankNode") return true;
+function hasBlank(row: Bindings, names: Iterable<string> = row.keys()): boolean {
+  for (const name of names) if (hasBlankNode(row.get(name))) return true;
   return false;
 }

@@ -36,16 +36,23 @@ export const iriText = (iri: string): string =>
 export const stringText = (text: string): `"${string}"` =>
   notInLiteral.test(text) ? `"${text.replaceAll(notInLiteralAll, escapeOf)}"` : `"${text}"`;
 
-/** What follows the quotation marks of a literal with a language: tags are lower-cased, as RDF 1.1 allows. */
-export function languageText(literal: RDF.Literal): string {
-  const { direction } = literal;
-  const suffix = direction === undefined || direction === null || direction === "" ? "" : `--${direction}`;
-  return `@${literal.language.toLowerCase()}${suffix}`;
-}
+/**
+ * The language of a literal in lower case, as RDF 1.1 allows, with its base direction (RDF 1.2): `en`, `ar--rtl`; empty without a
+ * language. Literals of the same text are one term if these and their datatypes are the same.
+ */
+export const tagOf = ({ language, direction }: RDF.Literal): string =>
+  direction ? `${language.toLowerCase()}--${direction}` : language.toLowerCase();
+
+/**
+ * True if parsers of Turtle, N-Triples, TSV and SPARQL read a `tagOf` (their production LANG_DIR). It may still be no tag of a
+ * language: data have "zh-classical" and "x-abcdefghij".
+ */
+export const isReadableTag = (tag: string): boolean => /^[a-z]+(?:-[a-z0-9]+)*(?:--(?:ltr|rtl))?$/i.test(tag);
 
 /** A literal in N-Triples syntax. */
 export function literalText(literal: RDF.Literal): string {
-  if (literal.language !== "") return `${stringText(literal.value)}${languageText(literal)}`;
+  const tag = tagOf(literal);
+  if (tag !== "") return `${stringText(literal.value)}@${tag}`;
   const datatype = literal.datatype.value;
   return datatype === xsd.string ? stringText(literal.value) : `${stringText(literal.value)}^^${iriText(datatype)}`;
 }

@@ -37,7 +37,7 @@ export function createTripleIndex(triples: Iterable<Triple>): TripleIndex {
   for (const { subject, predicate, object } of triples) {
     if (!isSubject(subject) || !isPredicate(predicate) || !isObject(object)) continue;
     store.addQuad(subject, predicate, object);
-    if (object.termType === "Literal") characters += object.value.length;
+    characters += charactersOf(object);
   }
   const { size } = store;
   return {
@@ -49,10 +49,18 @@ export function createTripleIndex(triples: Iterable<Triple>): TripleIndex {
   };
 }
 
-const isSubject = (term: RDF.Term): term is RDF.NamedNode | RDF.BlankNode =>
-  term.termType === "NamedNode" || term.termType === "BlankNode";
+/** Characters of a literal, also within triple terms; each of these counts as a triple's worth of characters. */
+function charactersOf(term: RDF.Term): number {
+  if (term.termType === "Literal") return term.value.length;
+  if (term.termType !== "Quad") return 0;
+  return BYTES_A_TRIPLE / BYTES_A_CHARACTER + charactersOf(term.subject) + charactersOf(term.object);
+}
+
+// Triple terms stand as objects only (RDF 1.2 Concepts); those of RDF-star may be subjects.
+const isSubject = (term: RDF.Term): term is RDF.NamedNode | RDF.BlankNode | RDF.Quad =>
+  term.termType === "NamedNode" || term.termType === "BlankNode" || term.termType === "Quad";
 const isPredicate = (term: RDF.Term): term is RDF.NamedNode => term.termType === "NamedNode";
-const isObject = (term: RDF.Term): term is RDF.NamedNode | RDF.BlankNode | RDF.Literal =>
+const isObject = (term: RDF.Term): term is RDF.NamedNode | RDF.BlankNode | RDF.Quad | RDF.Literal =>
   isSubject(term) || term.termType === "Literal";
 
 /** The triples as an RDF/JS dataset, for libraries that want one. */

@@ -71,6 +71,7 @@ export class TurtleReader {
 
   constructor(options: ParserOptions) {
     const parser: BoundedParser = new Parser(options);
+    keepLongTags(parser);
     parser.parse(this.#source, {
       onQuad: (error, quad) => {
         if (error) this.#error ??= error;
@@ -116,6 +117,29 @@ export class TurtleReader {
     if (this.#prefixes.size <= maxPrefixes && this.#prefixCharacters <= maxPrefixCharacters) return;
     throw new Error(`it has more than ${maxPrefixes} prefixes, or more than 4 MiB of them.`);
   }
+}
+
+/**
+ * Language tags with more than eight letters between hyphens stand in data ("zh-classical"), and other readers take them: the
+ * parser is given a short tag for its check, and the literal gets its own.
+ */
+function keepLongTags(parser: object): void {
+  const complete: unknown = Reflect.get(parser, "_completeLiteral");
+  if (typeof complete !== "function") throw new TypeError("The Turtle parser has changed: no _completeLiteral.");
+  const completeLiteral = (token: LiteralToken, component: unknown): unknown => {
+    if (token.type !== "langcode" || !/[^-]{9}/u.test(token.value))
+      return Reflect.apply(complete, parser, [token, component]);
+    const completed: object = Reflect.apply(complete, parser, [{ ...token, value: "x" }, component]);
+    Reflect.set(parser, "_literalLanguage", token.value);
+    const factory: RDF.DataFactory = Reflect.get(parser, "_factory");
+    return { ...completed, literal: factory.literal(Reflect.get(parser, "_literalValue"), token.value) };
+  };
+  Reflect.set(parser, "_completeLiteral", completeLiteral);
+}
+
+interface LiteralToken {
+  readonly type: string;
+  readonly value: string;
 }
 
 /** The text parser collects every triple, so the cap has to bite where triples are made. */

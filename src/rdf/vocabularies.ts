@@ -18,7 +18,7 @@ function vocabulary(namespace: string, ...lines: readonly string[]): Readonly<Re
 /** IRIs of the vocabularies that Fedway reads and writes; only terms that are used. */
 export const rdf = vocabulary(
   "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-  "first langString nil predicate rest type",
+  "dirLangString first langString nil predicate rest type",
 );
 
 export const rdfs = vocabulary("http://www.w3.org/2000/01/rdf-schema#", "comment label seeAlso subClassOf");

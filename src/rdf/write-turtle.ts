@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { canonicalLabels, compareText } from "./canonical.ts";
 import { vocabularyPrefixes, rdf, xsd } from "./vocabularies.ts";
-import { languageText, iriText, literalText, stringText } from "./term-text.ts";
+import { iriText, literalText, stringText } from "./term-text.ts";
 
 /** Choices of taste. */
 interface TurtleStyle {
@@ -208,7 +208,7 @@ class TurtleWriter {
   }
 
   #literal(literal: RDF.Literal): string {
-    if (literal.language !== "") return `${stringText(literal.value)}${languageText(literal)}`;
+    if (literal.language !== "") return literalText(literal);
     const datatype = literal.datatype.value;
     if (shorthand.get(datatype)?.test(literal.value) === true) return literal.value;
     return datatype === xsd.string ? literalText(literal) : `${stringText(literal.value)}^^${this.#iri(datatype)}`;

@@ -15,7 +15,8 @@ const reserved = new Set(
 /**
  * RDF 1.1 XML Syntax. Neighbours with the same subject share a description; each property element declares its own
  * namespace, so nothing is remembered. What this syntax cannot hold (a predicate whose end is no XML name, a
- * control character, a triple term) is refused with `NOT_ACCEPTABLE`.
+ * control character, a triple term) is refused with `NOT_ACCEPTABLE`. So is a base direction: readers of RDF/XML 1.1 take `its:dir`
+ * for a property, and make a blank node of the text.
  */
 export function createRdfXmlEncoder(): ItemEncoder<RDF.Quad> {
   let about = "";
@@ -29,6 +30,7 @@ export function createRdfXmlEncoder(): ItemEncoder<RDF.Quad> {
     },
     close: (remark) => `${about === "" ? "" : "</rdf:Description>\n"}${xmlRemark(remark)}</rdf:RDF>\n`,
     remarks: true,
+    refuses: true,
   };
 }
 
@@ -39,6 +41,7 @@ function propertyElement(predicate: string, object: RDF.Term): string {
   const tag = `  <${name} xmlns="${xml(namespace)}"`;
   if (object.termType !== "Literal") return `${tag} ${nodeAttribute(object, "resource")}/>\n`;
   if (!isXmlText(object.value)) throw refusal("a character");
+  if (object.direction) throw refusal("a text with a base direction");
   const datatype = datatypeOf(object);
   const kind = datatype === undefined ? "" : ` rdf:datatype="${xml(datatype)}"`;
   const language = object.language === "" ? "" : ` xml:lang="${xml(object.language)}"`;

@@ -2,6 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "./model.ts";
 import { type Remark, remarkMember, remarkText } from "./remark.ts";
 import { datatypeOf, safeLabel, termToText } from "./terms.ts";
+import { isReadableTag, tagOf } from "../rdf/term-text.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
 /** Writes one format as text; `open` comes first, `close` last, one `item` a row or triple in between. */
@@ -12,6 +13,8 @@ export interface ItemEncoder<T> {
   close(remark?: Remark): string;
   /** The format has a place for a remark: a comment, or a member that readers skip. */
   readonly remarks: boolean;
+  /** The format lacks terms that answers may well have: `item` throws `NOT_ACCEPTABLE`, and the head waits for more than one item. */
+  readonly refuses?: boolean;
 }
 
 /** Writes SELECT answers; `boolean` is there where the format has a form for ASK. */
@@ -192,7 +195,7 @@ export const csvSyntax: TupleSyntax = {
   }),
 };
 
-const termToTsv = (term: RDF.Term | undefined): string => (term === undefined ? "" : termToText(term));
+const termToTsv = (term: RDF.Term | undefined): string => (term === undefined ? "" : textOf(term));
 
 /** SPARQL 1.1 Query Results TSV (section 4): terms in Turtle syntax. */
 export const tsvSyntax: TupleSyntax = {
@@ -204,14 +207,26 @@ export const tsvSyntax: TupleSyntax = {
   }),
 };
 
+/** @throws FedwayError `NOT_ACCEPTABLE` for a language that would end the term, or be read as more than one */
+function textOf(term: RDF.Term): string {
+  const last = lastOf(term);
+  if (last.termType === "Literal" && last.language !== "" && !isReadableTag(tagOf(last))) {
+    const what = `the language ${JSON.stringify(last.language.slice(0, 100))}`;
+    throw unwritable(what, "this format", "application/sparql-results+json or application/ld+json");
+  }
+  return termToText(term);
+}
+
+/** The term, or the one place in a triple term where a literal may stand. */
+const lastOf = (term: RDF.Term): RDF.Term => (term.termType === "Quad" ? lastOf(term.object) : term);
+
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 /** RDF 1.1 N-Triples. */
 export function createNTriplesEncoder(): ItemEncoder<RDF.Quad> {
   return {
     open: () => "",
-    item: ({ subject, predicate, object }) =>
-      `${termToText(subject)} ${termToText(predicate)} ${termToText(object)} .\n`,
+    item: ({ subject, predicate, object }) => `${textOf(subject)} ${textOf(predicate)} ${textOf(object)} .\n`,
     close: lineRemark,
     remarks: true,
   };
@@ -222,7 +237,7 @@ export function createTurtleEncoder(prefixes: Prefixes = new Map()): ItemEncoder
   let subject = "";
   let predicate = "";
   const written = (term: RDF.Term): string => {
-    if (term.termType !== "NamedNode" || prefixes.size === 0) return termToText(term);
+    if (term.termType !== "NamedNode" || prefixes.size === 0) return textOf(term);
     const end = Math.max(term.value.lastIndexOf("#"), term.value.lastIndexOf("/")) + 1;
     const prefix = prefixes.get(term.value.slice(0, end));
     const local = term.value.slice(end);
@@ -253,7 +268,10 @@ const nodeId = (term: RDF.Term): string =>
 function objectToJsonLd(term: RDF.Term): string {
   if (term.termType !== "Literal") return `{"@id":${nodeId(term)}}`;
   const value = `{"@value":${string(term.value)}`;
-  if (term.language !== "") return `${value},"@language":${string(term.language)}}`;
+  if (term.language !== "") {
+    const direction = term.direction ? `,"@direction":${string(term.direction)}` : "";
+    return `${value},"@language":${string(term.language)}${direction}}`;
+  }
   const datatype = datatypeOf(term);
   return datatype === undefined ? `${value}}` : `${value},"@type":${string(datatype)}}`;
 }
@@ -300,5 +318,6 @@ export function createJsonLdEncoder(): ItemEncoder<RDF.Quad> {
       return `${node === "" ? "" : "]}\n"}${said === "" ? "" : `${node === "" ? "" : ","}{${said.slice(1)}}\n`}]\n`;
     },
     remarks: true,
+    refuses: true,
   };
 }

@@ -137,6 +137,10 @@ class BoundedRdfXmlParser extends RdfXmlParser {
 
   override onTagProperty(tag: never, active: IActiveTag, parent: IActiveTag): void {
     super.onTagProperty(tag, active, parent);
+    // The parser drops the triple.
+    if (active.childrenTagsToTripleTerms === true && active.rdfVersion === undefined) {
+      throw xmlMalformed('it has a triple term (rdf:parseType="Triple") without rdf:version="1.2".');
+    }
     forgetNamespaces(parent);
   }
 }

@@ -82,11 +82,16 @@ const refusingLoader = {
     Promise.reject(malformed(`The endpoint's JSON-LD answer needs the remote context ${url.slice(0, 200)}.`)),
 };
 
-/** The JSON-LD parser says null for "no datatype", which n3 does not understand. */
+/**
+ * The JSON-LD parser says null for "no datatype", which n3 does not understand. A direction without a language is none (JSON-LD
+ * 1.1 API, Object to RDF).
+ */
 const nullTolerant = (factory: RDF.DataFactory): RDF.DataFactory => ({
   ...factory,
   literal: (value, kind) =>
-    typeof kind === "string" || (kind && "termType" in kind) ? factory.literal(value, kind) : factory.literal(value),
+    typeof kind === "string" || (kind && ("termType" in kind || kind.language !== ""))
+      ? factory.literal(value, kind)
+      : factory.literal(value),
 });
 
 /**

@@ -3,7 +3,7 @@ import { type AnswerHead, asMalformed, malformed, type Pause, type TupleDecoder,
 import { HeldJson, jsonText, maxJsonDepth } from "./json-structure.ts";
 import type { Bindings } from "./model.ts";
 import { JsonScanner } from "./scan-json.ts";
-import { blankNodeFromLabel, literalFromParts, nodeFromIri, tripleFromParts } from "./terms.ts";
+import { blankNodeFromLabel, literalFromCell, nodeFromIri, tripleFromParts } from "./terms.ts";
 
 /** One JSON object of unknown content. */
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -142,19 +142,17 @@ function termFromJson(cell: unknown, depth = 0): RDF.Term | undefined {
     case "literal":
     case "typed-literal":
     case "literal-typed":
-      return literalFromParts(value, languageOf(cell), stringOf(cell["datatype"]));
+      return literalFromCell({
+        value,
+        language: stringOf(cell["xml:lang"]) ?? stringOf(cell["lang"]),
+        direction: stringOf(cell["its:dir"]),
+        datatype: stringOf(cell["datatype"]),
+      });
     case "bnode":
       return blankNodeFromLabel(value);
     default:
       return undefined;
   }
-}
-
-/** `its:dir` is the base direction of SPARQL 1.2 Query Results JSON, section 3.2.2. */
-function languageOf(cell: Readonly<Record<string, unknown>>): string | undefined {
-  const language = stringOf(cell["xml:lang"]) ?? stringOf(cell["lang"]);
-  const direction = stringOf(cell["its:dir"]);
-  return direction === undefined ? language : `${language}--${direction}`;
 }
 
 /** Triples in triples beyond this depth are no RDF term. */

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { type AnswerHead, createUtf8Reader, malformed, type TupleDecoder, variablesOf } from "./decoder.ts";
 import type { Bindings } from "./model.ts";
 import { XmlScanner } from "./scan-xml.ts";
-import { blankNodeFromLabel, literalFromParts, nodeFromIri, tripleFromParts } from "./terms.ts";
+import { blankNodeFromLabel, literalFromCell, nodeFromIri, tripleFromParts } from "./terms.ts";
 import { XmlEncoding } from "./xml-encoding.ts";
 
 const maxDepth = 64;
@@ -162,10 +162,15 @@ export class XmlDecoder implements TupleDecoder {
     else triple.parts.set(triple.role, term);
   }
 
-  #language(): string | undefined {
-    const language = this.#attributes.get("xml:lang") ?? this.#attributes.get("lang");
-    const direction = this.#attributes.get("its:dir");
-    return direction === undefined ? language : `${language}--${direction}`;
+  #literal(): RDF.Literal {
+    const literal = literalFromCell({
+      value: this.#text,
+      language: this.#attributes.get("xml:lang") ?? this.#attributes.get("lang"),
+      direction: this.#attributes.get("its:dir"),
+      datatype: this.#attributes.get("datatype"),
+    });
+    if (literal === undefined) throw broken(`row ${this.#rowCount + 1} has an invalid base direction.`);
+    return literal;
   }
 
   #term(name: string): RDF.Term {
@@ -175,7 +180,7 @@ export class XmlDecoder implements TupleDecoder {
       case "bnode":
         return blankNodeFromLabel(this.#text.trim());
       case "literal":
-        return literalFromParts(this.#text, this.#language(), this.#attributes.get("datatype"));
+        return this.#literal();
       case "triple":
         return this.#closeTriple();
       default:

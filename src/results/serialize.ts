@@ -116,8 +116,8 @@ const batchLength = 16 * 1024;
 
 /**
  * A byte stream of encoded items. The first chunk goes out with the first item (nothing before it: a source that
- * fails at once leaves no half answer), later ones when a batch is full or the source keeps the stream waiting. It
- * takes no item that its reader has no room for. A failing source destroys the stream with its error; destroying the stream
+ * fails at once leaves no half answer), or where the encoder refuses items when a batch is full; later ones when a batch is
+ * full or the source keeps the stream waiting. It takes no item that its reader has no room for. A failing source destroys the stream with its error; destroying the stream
  * returns the source's iterator.
  */
 class EncodedStream<T> {
@@ -180,10 +180,10 @@ class EncodedStream<T> {
   #encode(): void {
     while (this.#at < this.#batch.length && this.#hungry) {
       this.#text += this.#encoder.item(this.#batch[this.#at++]!);
-      if (this.#first || this.#text.length >= batchLength) this.#flush();
-      this.#first = false;
+      const isFull = this.#text.length >= batchLength;
+      if (this.#first ? isFull || this.#encoder.refuses !== true : isFull) this.#flush();
     }
-    if (this.#text !== "") this.#flushing ??= setImmediate(() => this.#flush());
+    if (this.#text !== "" && !this.#first) this.#flushing ??= setImmediate(() => this.#flush());
   }
 
   #flush(): void {
@@ -191,6 +191,7 @@ class EncodedStream<T> {
     this.#flushing = undefined;
     const text = this.#text;
     this.#text = "";
+    this.#first = false;
     if (text !== "" && !this.stream.destroyed) this.#hungry = this.stream.push(Buffer.from(text));
   }
 

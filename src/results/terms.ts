@@ -1,10 +1,9 @@
 import type * as RDF from "@rdfjs/types";
 import { DataFactory } from "n3";
-import { iriText, stringText } from "../rdf/term-text.ts";
+import { iriText, isReadableTag, literalText, tagOf } from "../rdf/term-text.ts";
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 const xsdString = `${xsd}string`;
-const langString = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
 
 const plainLabel = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
 
@@ -21,7 +20,7 @@ export function termToText(term: RDF.Term): string {
     case "NamedNode":
       return iriText(term.value);
     case "Literal":
-      return literalToText(term);
+      return literalText(term);
     case "BlankNode":
       return `_:${safeLabel(term.value)}`;
     case "Quad":
@@ -52,26 +51,16 @@ export function termKey(term: RDF.Term): string {
 }
 
 /** As n3 has it. */
-function literalKey({ value, language, datatype }: RDF.Literal): string {
-  if (language !== "") return `"${value}"@${language}`;
+function literalKey(literal: RDF.Literal): string {
+  const tag = tagOf(literal);
+  if (tag !== "") return `"${literal.value}"@${tag}`;
+  const { value, datatype } = literal;
   return datatype.value === xsdString ? `"${value}"` : `"${value}"^^${datatype.value}`;
 }
 
-function literalToText(literal: RDF.Literal): string {
-  if (literal.language !== "") return `${stringText(literal.value)}@${directedLanguage(literal)}`;
-  const datatype = literal.datatype.value;
-  return datatype === xsdString ? stringText(literal.value) : `${stringText(literal.value)}^^${iriText(datatype)}`;
-}
-
-/** The language of a literal with its base direction, where it has one: `ar--rtl`. */
-const directedLanguage = ({ language, direction }: RDF.Literal): string =>
-  direction === undefined || direction === null || direction === "" ? language : `${language}--${direction}`;
-
 /** The datatype that has to be written; undefined for plain and language-tagged strings. */
-export const datatypeOf = (literal: RDF.Literal): string | undefined => {
-  const datatype = literal.datatype.value;
-  return literal.language !== "" || datatype === xsdString || datatype === langString ? undefined : datatype;
-};
+export const datatypeOf = ({ language, datatype }: RDF.Literal): string | undefined =>
+  language !== "" || datatype.value === xsdString ? undefined : datatype.value;
 
 /** Virtuoso gives blank nodes as IRIs: `nodeID://b10` or `_:b10`. */
 const virtuosoBlankNode = /^(?:nodeID:\/\/|_:)(.+)$/su;
@@ -90,6 +79,22 @@ export function blankNodeFromLabel(label: string): RDF.BlankNode {
 /** N3's types lack the base direction that it knows. */
 const directedFactory: RDF.DataFactory = DataFactory;
 
+/** Parts of a literal as JSON and XML results name them. */
+interface LiteralParts {
+  readonly value: string;
+  readonly language: string | undefined;
+  /** `its:dir` (SPARQL 1.2 Query Results). */
+  readonly direction: string | undefined;
+  readonly datatype: string | undefined;
+}
+
+/** The literal of a cell; undefined for a base direction that is not `ltr` or `rtl`, or has no language. */
+export function literalFromCell({ value, language, direction, datatype }: LiteralParts): RDF.Literal | undefined {
+  const tag = direction === undefined ? language : `${language ?? ""}--${direction}`;
+  if (tag?.includes("--") === true && !/^.+--(?:ltr|rtl)$/su.test(tag)) return undefined;
+  return literalFromParts(value, tag, datatype);
+}
+
 /** A literal from its parts; a language wins over a datatype, and may end in a base direction (RDF 1.2): `ar--rtl`. */
 export function literalFromParts(value: string, language?: string, datatype?: string): RDF.Literal {
   if (language !== undefined && language !== "") {
@@ -105,6 +110,18 @@ export function literalFromParts(value: string, language?: string, datatype?: st
 export function tripleFromParts(subject: RDF.Term, predicate: RDF.Term, object: RDF.Term): RDF.Quad | undefined {
   if (!isSubject(subject) || predicate.termType !== "NamedNode") return undefined;
   return isSubject(object) || object.termType === "Literal" ? DataFactory.quad(subject, predicate, object) : undefined;
+}
+
+/** True for a blank node, and for a triple term with one in it. */
+export const hasBlankNode = (term: RDF.Term | undefined): boolean =>
+  term?.termType === "BlankNode" || (term?.termType === "Quad" && [term.subject, term.object].some(hasBlankNode));
+
+/** The term with other labels for its blank nodes, also within triple terms. */
+export function relabelled(term: RDF.Term, labelOf: (label: string) => string): RDF.Term {
+  if (term.termType === "BlankNode") return blankNodeFromLabel(labelOf(term.value));
+  if (!hasBlankNode(term) || term.termType !== "Quad") return term;
+  const [subject, object] = [relabelled(term.subject, labelOf), relabelled(term.object, labelOf)];
+  return tripleFromParts(subject, term.predicate, object) ?? term;
 }
 
 const isSubject = (term: RDF.Term): term is RDF.NamedNode | RDF.BlankNode | RDF.Quad =>
@@ -157,8 +174,7 @@ function literalFromText(text: string): RDF.Literal {
   const value = unescaped(text.slice(1, end));
   const suffix = text.slice(end + 1);
   if (suffix === "") return literalFromParts(value);
-  if (/^@[A-Za-z]{1,30}(?:-[A-Za-z0-9]{1,30})*(?:--(?:ltr|rtl))?$/.test(suffix))
-    return literalFromParts(value, suffix.slice(1));
+  if (suffix.startsWith("@") && isReadableTag(suffix.slice(1))) return literalFromParts(value, suffix.slice(1));
   if (suffix.startsWith("^^<") && suffix.endsWith(">")) {
     return literalFromParts(value, undefined, unescaped(suffix.slice(3, -1)));
   }

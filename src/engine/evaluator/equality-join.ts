@@ -12,10 +12,11 @@ const numeric = /^(?:decimal|double|float|int|long|short|byte|integer|\w+Integer
  */
 export function equalityKey(term: RDF.Term): string {
   if (term.termType !== "Literal") return `${term.termType} ${term.value}`;
-  if (term.language !== "") return `@${term.language.toLowerCase()} ${term.value}`;
-  const { value: datatype } = term.datatype;
+  const value = valueOf(term);
+  if (value.kind === "tagged") return `@${value.tag} ${value.text}`;
   // Those derived from xsd:string have its values.
-  if (valueOf(term).kind === "string") return `" ${term.value}`;
+  if (value.kind === "string") return `" ${value.text}`;
+  const { value: datatype } = term.datatype;
   if (!datatype.startsWith(XSD) || !numeric.test(datatype.slice(XSD.length))) return "other";
   const number = Math.fround(Number(term.value));
   // Of minus zero and zero alike.

@@ -1,4 +1,5 @@
 import type { Bindings } from "../../results/model.ts";
+import { hasBlankNode } from "../../results/terms.ts";
 import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 import { wholeRowText } from "./rows.ts";
 
@@ -40,7 +41,7 @@ export async function* firstRows(
     }
     const isAll = first.length < most;
     // Blank nodes have other labels in the second answer: the rows could not be recognised.
-    const isRepeatable = !first.some((row) => row.values().some(({ termType }) => termType === "BlankNode"));
+    const isRepeatable = !first.some((row) => row.values().some(hasBlankNode));
     if (isAll || isRepeatable) yield first;
     // Gathered rows are joined before more are requested.
     yield [];

@@ -1,5 +1,6 @@
 import type * as RDF from "../../rdf/term.ts";
 import type { Bindings } from "../../results/model.ts";
+import { hasBlankNode } from "../../results/terms.ts";
 import { type KeyBlock, hasOneSpelling, termsText } from "../clause-query.ts";
 import { type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 
@@ -55,7 +56,7 @@ export async function* joinBlocks(
   const open = new Map<string, OpenBlock>();
   let isFirst = true;
   const closedBy = (row: Bindings): JoinBlock | undefined => {
-    if (!blankKeys && variables.some(({ name, certain }) => certain && row.get(name)?.termType === "BlankNode")) {
+    if (!blankKeys && variables.some(({ name, certain }) => certain && hasBlankNode(row.get(name)))) {
       return loneRow(row);
     }
     const bound = variables.filter((variable) => isKey(row, variable, blankKeys)).map(({ name }) => name);

@@ -1,6 +1,6 @@
-import type * as RDF from "../../rdf/term.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
+import { hasBlankNode } from "../../results/terms.ts";
 import type { KeyBlock, KeyBlocks } from "../clause-query.ts";
 import type { LeafDemand, PushedCondition, Summary } from "../demand.ts";
 import type { UnitBranch } from "../united-clause.ts";
@@ -107,11 +107,9 @@ async function* askedFor(
   conditions: readonly PushedCondition[] | undefined,
 ): Rows {
   // A blank node is not known under any name at an endpoint: no solution can be compatible with it.
-  if (!clause.blankKeys && keys?.rows.every((row) => hasBlankNode(row))) return;
+  if (!clause.blankKeys && keys?.rows.every((row) => row.some(hasBlankNode))) return;
   yield* clause.solutions(keys, undefined, conditions);
 }
-
-const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");
 
 type Clauses = readonly (LeafClause | undefined)[];
 

@@ -64,9 +64,8 @@ function compareValues(a: Value, b: Value): number | undefined {
 
 function compareStrings(a: Value, b: Value): number | undefined {
   if (a.kind === "string" && b.kind === "string") return compareTexts(a.text, b.text);
-  const sameLanguage =
-    a.kind === "tagged" && b.kind === "tagged" && a.language.toLowerCase() === b.language.toLowerCase();
-  return sameLanguage ? compareTexts(a.text, b.text) : undefined;
+  const isSameTag = a.kind === "tagged" && b.kind === "tagged" && a.tag === b.tag;
+  return isSameTag ? compareTexts(a.text, b.text) : undefined;
 }
 
 /** A term as it is compared many times in ORDER BY, MIN and MAX: with its parts computed beforehand. */
@@ -123,7 +122,7 @@ function literalKey(term: RDF.Literal): SortKey {
     case "string":
       return { rank: ranks.string, value: text, text: term.datatype.value };
     case "tagged":
-      return { rank: ranks.string, value: value.text, text: `@${value.language.toLowerCase()}` };
+      return { rank: ranks.string, value: value.text, text: `@${value.tag}` };
     case "boolean":
       return { rank: ranks.boolean, value: Number(value.value), text };
     case "moment":

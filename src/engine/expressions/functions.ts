@@ -13,9 +13,7 @@ import { after, before, checkedTag, compatible, concat, encodeForUri, languageMa
 import { decimal, integer, inexact, rounded, calculate } from "./numbers.ts";
 import {
   boolean,
-  directional,
   duration,
-  inLanguage,
   iri,
   literal,
   literalOf,
@@ -116,8 +114,8 @@ export const termFunctions: ReadonlyMap<string, TermFunction> = new Map<string, 
     langmatches: of2((a, b) => boolean(languageMatches(a, b))),
     regex: ([a, b, c]) => boolean(matches(textOf(argument(a)).text, simpleText(argument(b)), c && simpleText(c))),
     replace: ([a, b, c, d]) => {
-      const { text, language } = textOf(argument(a));
-      return inLanguage(replace(text, simpleText(argument(b)), simpleText(argument(c)), d && simpleText(d)), language);
+      const { text, tag } = textOf(argument(a));
+      return tagged(replace(text, simpleText(argument(b)), simpleText(argument(c)), d && simpleText(d)), tag);
     },
   } satisfies Record<string, TermFunction>),
   ...(["abs", "ceil", "floor", "round", "uminus", "uplus"] as const).map(
@@ -158,7 +156,7 @@ function directed([text, tag, direction]: readonly RDF.Term[]): RDF.Literal {
   const [value, language] = [simpleText(argument(text)), checkedTag(simpleText(argument(tag)))];
   const base = simpleText(argument(direction));
   if (base !== "ltr" && base !== "rtl") throw new ExpressionError('A base direction is "ltr" or "rtl".');
-  return directional(value, language, base);
+  return tagged(value, `${language}--${base}`);
 }
 
 function tripleTerm(term: RDF.Term): RDF.Quad {
@@ -178,8 +176,8 @@ function iriFunction([term]: readonly RDF.Term[], { base }: Surroundings): RDF.T
 
 function ofText(change: (text: string) => string): TermFunction {
   return of1((term) => {
-    const { text, language } = textOf(term);
-    return inLanguage(change(text), language);
+    const { text, tag } = textOf(term);
+    return tagged(change(text), tag);
   });
 }
 

@@ -1,25 +1,25 @@
 import type * as RDF from "@rdfjs/types";
 import { isLanguageTag } from "../../rdf/term-text.ts";
 import { ExpressionError, longestComputed, tooLong } from "./expression-error.ts";
-import { inLanguage, numberOf, simpleText, string, textOf } from "./values.ts";
+import { numberOf, simpleText, string, tagged, textOf } from "./values.ts";
 import { truncate } from "./decimal.ts";
 
-/** Two string literals, the second simple or in the language of the first (SPARQL 1.1 Query, section 17.4.3.1.2). */
+/** Two string literals, the second simple or in the language and direction of the first (SPARQL 1.2 Query, argument compatibility). */
 export function compatible(a: RDF.Term, b: RDF.Term) {
   const [first, second] = [textOf(a), textOf(b)];
-  if (second.language !== "" && second.language.toLowerCase() !== first.language.toLowerCase()) {
-    throw new ExpressionError("The strings are in different languages.");
+  if (second.tag !== "" && second.tag !== first.tag) {
+    throw new ExpressionError("The strings are in different languages or directions.");
   }
   return { ...first, sought: second.text };
 }
 
 /** `fn:substring` with whole numbers: the characters at the positions from `start`, of which the first is 1. */
 export function substring(source: RDF.Term, from: RDF.Term, count?: RDF.Term): RDF.Literal {
-  const { text, language } = textOf(source);
+  const { text, tag } = textOf(source);
   const start = position(from);
   const end = count === undefined ? Number.POSITIVE_INFINITY : start + position(count);
   const characters = Array.from(text);
-  return inLanguage(characters.slice(Math.max(0, start - 1), Math.max(0, end - 1)).join(""), language);
+  return tagged(characters.slice(Math.max(0, start - 1), Math.max(0, end - 1)).join(""), tag);
 }
 
 function position(term: RDF.Term): number {
@@ -30,32 +30,32 @@ function position(term: RDF.Term): number {
 
 /** STRBEFORE; without a match the empty string without a language. */
 export function before(a: RDF.Term, b: RDF.Term): RDF.Literal {
-  const { text, language, sought } = compatible(a, b);
+  const { text, tag, sought } = compatible(a, b);
   const at = text.indexOf(sought);
-  return at < 0 ? string("") : inLanguage(text.slice(0, at), language);
+  return at < 0 ? string("") : tagged(text.slice(0, at), tag);
 }
 
 /** STRAFTER; without a match the empty string without a language. */
 export function after(a: RDF.Term, b: RDF.Term): RDF.Literal {
-  const { text, language, sought } = compatible(a, b);
+  const { text, tag, sought } = compatible(a, b);
   const at = text.indexOf(sought);
-  return at < 0 ? string("") : inLanguage(text.slice(at + sought.length), language);
+  return at < 0 ? string("") : tagged(text.slice(at + sought.length), tag);
 }
 
-/** CONCAT: in the language that all have; simple otherwise. */
+/** CONCAT: in the language and direction that all have; simple otherwise. */
 export function concat(parts: readonly RDF.Term[]): RDF.Literal {
   const texts: string[] = [];
-  const languages = new Set<string>();
+  const tags = new Set<string>();
   let length = 0;
   for (const part of parts) {
-    const { text, language } = textOf(part);
+    const { text, tag } = textOf(part);
     length += text.length;
     if (length > longestComputed) throw tooLong();
     texts.push(text);
-    languages.add(language.toLowerCase());
+    tags.add(tag);
   }
-  const [only] = parts;
-  return inLanguage(texts.join(""), only && languages.size === 1 ? textOf(only).language : "");
+  const [only = ""] = tags;
+  return tagged(texts.join(""), tags.size === 1 ? only : "");
 }
 
 /** `fn:encode-for-uri`: all but the unreserved characters of RFC 3986. */

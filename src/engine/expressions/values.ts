@@ -3,17 +3,18 @@ import { DataFactory } from "rdf-data-factory";
 import { isMomentType, type Moment, momentToText, type MomentType, parseMoment } from "./date-times.ts";
 import { type Duration, type DurationType, durationToText, isDurationType, parseDuration } from "./durations.ts";
 import { ExpressionError } from "./expression-error.ts";
+import { tagOf } from "../../rdf/term-text.ts";
+import { rdf } from "../../rdf/vocabularies.ts";
 import { type Numeric, numericToText, parseNumeric } from "./numbers.ts";
 
 export const xsd = "http://www.w3.org/2001/XMLSchema#";
-const rdfLangString = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
 
 const factory = new DataFactory();
 
 /** Value of a literal in its datatype. */
 export type Value =
   | { readonly kind: "string"; readonly text: string }
-  | { readonly kind: "tagged"; readonly text: string; readonly language: string }
+  | { readonly kind: "tagged"; readonly text: string; readonly tag: string }
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "number"; readonly number: Numeric }
   | { readonly kind: "moment"; readonly type: MomentType; readonly moment: Moment }
@@ -29,8 +30,9 @@ const booleans: Readonly<Record<string, boolean>> = { true: true, "1": true, fal
 /** The value of a literal (RDF 1.1 Concepts, section 5); a text outside its datatype is `other`. */
 export function valueOf(term: RDF.Literal): Value {
   // A parsed literal computes its parts each time that they are read.
-  const { value: text, language } = term;
-  if (language !== "") return { kind: "tagged", text, language };
+  const { value: text } = term;
+  const tag = tagOf(term);
+  if (tag !== "") return { kind: "tagged", text, tag };
   const datatype = term.datatype.value;
   if (!datatype.startsWith(xsd)) return { kind: "other" };
   return typedValue(text, datatype.slice(xsd.length)) ?? { kind: "other" };
@@ -60,19 +62,17 @@ export function typedValue(text: string, type: string): Value | undefined {
 export const typed = (text: string, type: string): RDF.Literal => factory.literal(text, factory.namedNode(xsd + type));
 export const iri = (value: string): RDF.NamedNode => factory.namedNode(value);
 export const string = (text: string): RDF.Literal => factory.literal(text);
-export const tagged = (text: string, language: string): RDF.Literal => factory.literal(text, language);
-/** A literal with a base direction (RDF 1.2). */
-export const directional = (text: string, language: string, direction: "ltr" | "rtl"): RDF.Literal =>
-  factory.literal(text, { language, direction });
 const [yes, no] = [typed("true", "boolean"), typed("false", "boolean")];
 export const boolean = (value: boolean): RDF.Literal => (value ? yes : no);
 export const numeric = (number: Numeric): RDF.Literal => typed(numericToText(number), number.type);
 export const moment = (value: Moment, type: MomentType): RDF.Literal => typed(momentToText(value, type), type);
 export const duration = (value: Duration, type: DurationType): RDF.Literal => typed(durationToText(value, type), type);
 
-/** A literal of any datatype; rdf:langString has none without a language. */
+/** A literal of any datatype but those that have a language. */
 export function literalOf(text: string, datatype: RDF.NamedNode): RDF.Literal {
-  if (datatype.value === rdfLangString) throw new ExpressionError("A literal of rdf:langString has a language tag.");
+  if (datatype.value === rdf.langString || datatype.value === rdf.dirLangString) {
+    throw new ExpressionError("A literal of rdf:langString or rdf:dirLangString has a language tag.");
+  }
   return factory.literal(text, datatype);
 }
 
@@ -106,17 +106,20 @@ export function simpleText(term: RDF.Term): string {
   return value.text;
 }
 
-/** A string literal: its text, and its language tag or "". @throws ExpressionError when it is none */
-export function textOf(term: RDF.Term): { readonly text: string; readonly language: string } {
+/** A string literal: its text, and its `tagOf`. @throws ExpressionError when it is none */
+export function textOf(term: RDF.Term): { readonly text: string; readonly tag: string } {
   const value = valueOf(literal(term));
   if (value.kind === "tagged") return value;
   if (value.kind !== "string") throw new ExpressionError("The argument is no string.");
-  return { text: value.text, language: "" };
+  return { text: value.text, tag: "" };
 }
 
-/** A string literal in the language of another, or in none. */
-export const inLanguage = (text: string, language: string): RDF.Literal =>
-  language === "" ? string(text) : tagged(text, language);
+/** A string literal with a `tagOf`, or a simple one. */
+export function tagged(text: string, tag: string): RDF.Literal {
+  if (tag === "") return string(text);
+  const [language = tag, direction] = tag.split("--");
+  return factory.literal(text, direction === "ltr" || direction === "rtl" ? { language, direction } : tag);
+}
 
 /** The effective boolean value (SPARQL 1.1 Query, section 17.2.2). @throws ExpressionError if there is none */
 export function truthOf(term: RDF.Term): boolean {

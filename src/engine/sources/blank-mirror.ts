@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { createTripleIndex, type Triple, type TripleIndex } from "../../rdf/triple-index.ts";
 import type { Bindings } from "../../results/model.ts";
-import { termToText } from "../../results/terms.ts";
+import { hasBlankNode, termToText } from "../../results/terms.ts";
 import { type KeyBlock, keyRows, termsText } from "../clause-query.ts";
 import { type MemberQuestion, wholePattern } from "./member.ts";
 import {
@@ -72,9 +72,9 @@ export class BlankMirror {
     const [named] = splitKeys(keys);
     if (!onlyBlank && !hasBlank(pattern) && (!keys || named)) {
       for await (const batch of this.#ask(wholePattern(pattern), named))
-        for (const row of batch) if (!hasBlankNode([...row.values()])) add(row);
+        for (const row of batch) if (!row.values().some(hasBlankNode)) add(row);
     }
-    for (const row of matches(await this.#triples(), pattern, keys)) if (hasBlankNode([...row.values()])) add(row);
+    for (const row of matches(await this.#triples(), pattern, keys)) if (row.values().some(hasBlankNode)) add(row);
     return found;
   }
 
@@ -101,15 +101,13 @@ function graphsOf(mirrored: MirroredGraphs, graphs: Graphs | undefined): readonl
 
 /** The pattern has a label of this execution. */
 export const hasBlank = ({ subject, object, graphs = [] }: TriplePattern): boolean =>
-  [subject, object, ...graphs].some(({ termType }) => termType === "BlankNode");
-
-const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");
+  [subject, object, ...graphs].some(hasBlankNode);
 
 /** The rows that can be sent, and those with a blank node. */
 export function splitKeys(keys: KeyBlock | undefined): [named: KeyBlock | undefined, blank: KeyBlock | undefined] {
   if (!keys) return [undefined, undefined];
   const part = (wanted: boolean): KeyBlock | undefined => {
-    const rows = keys.rows.filter((row) => hasBlankNode(row) === wanted);
+    const rows = keys.rows.filter((row) => row.some(hasBlankNode) === wanted);
     return rows.length > 0 ? { variables: keys.variables, rows } : undefined;
   };
   return [part(false), part(true)];
@@ -137,9 +135,7 @@ function* matchesIn({ name, index }: MirroredGraph, pattern: TriplePattern, valu
 /** Parts of solutions other than blank nodes, as keys; undefined when they have no such variable in common. */
 export function namedParts(rows: readonly Bindings[]): KeyBlock | undefined {
   const names = [...(rows[0]?.keys() ?? [])];
-  const variables = names.filter((name) =>
-    rows.every((row) => row.get(name) && row.get(name)?.termType !== "BlankNode"),
-  );
+  const variables = names.filter((name) => rows.every((row) => row.get(name) && !hasBlankNode(row.get(name))));
   const parts = rows.map((row) => variables.flatMap((name) => row.get(name) ?? []));
   const distinct = [...new Map(parts.map((part) => [termsText(part), part])).values()];
   return variables.length > 0 ? { variables, rows: distinct } : undefined;

@@ -3,7 +3,7 @@ import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Triple } from "../../rdf/triple-index.ts";
 import type { Bindings } from "../../results/model.ts";
-import { blankNodeFromLabel } from "../../results/terms.ts";
+import { hasBlankNode, relabelled } from "../../results/terms.ts";
 import { type KeyBlock, keyRows } from "../clause-query.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
 import type { ExecutionAccount } from "../execution-account.ts";
@@ -172,17 +172,20 @@ async function* timed(
 
 function labelled(triple: Triple, prefix: string): Triple {
   const { subject, predicate, object } = triple;
-  if (subject.termType !== "BlankNode" && object.termType !== "BlankNode") return triple;
-  const label = (term: RDF.Term): RDF.Term =>
-    term.termType === "BlankNode" ? blankNodeFromLabel(prefix + term.value) : term;
+  if (!hasBlankNode(subject) && !hasBlankNode(object)) return triple;
+  const label = (term: RDF.Term): RDF.Term => relabelled(term, (own) => prefix + own);
   return { subject: label(subject), predicate, object: label(object) };
 }
 
 /** The pattern in the source's own labels; undefined when it has a blank node of another source. */
 function unlabelled(pattern: TriplePattern, prefix: string): TriplePattern | undefined {
   const strip = (term: RDF.Term): RDF.Term | undefined => {
-    if (term.termType !== "BlankNode") return term;
-    return term.value.startsWith(prefix) ? blankNodeFromLabel(term.value.slice(prefix.length)) : undefined;
+    let isOwn = true;
+    const stripped = relabelled(term, (label) => {
+      isOwn &&= label.startsWith(prefix);
+      return label.slice(prefix.length);
+    });
+    return isOwn ? stripped : undefined;
   };
   const subject = strip(pattern.subject);
   const object = strip(pattern.object);

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { FederatedClause, PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import { iriText } from "../../rdf/term-text.ts";
-import { termToText } from "../../results/terms.ts";
+import { hasBlankNode, termToText } from "../../results/terms.ts";
 import type { BlockSizes, KeyBlock } from "../clause-query.ts";
 import { type AskMember, BlankMirror, hasBlank, namedParts, splitKeys } from "./blank-mirror.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
@@ -166,7 +166,7 @@ function identifiedIn(question: MemberQuestion, needs: QueryNeeds): (row: Bindin
   const identified = unitVariables({ patterns }).filter(
     (name) => variables.has(name) && needs.identified(name, placesOf(name, asked)),
   );
-  return (row) => identified.some((name) => row.get(name)?.termType === "BlankNode");
+  return (row) => identified.some((name) => hasBlankNode(row.get(name)));
 }
 
 /** Sent with keys for `?node` only; a FILTER without braces, so that it sees them. */

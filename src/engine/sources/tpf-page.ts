@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { Triple } from "../../rdf/triple-index.ts";
-import { blankNodeFromLabel } from "../../results/terms.ts";
+import { relabelled } from "../../results/terms.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { SourceDocument } from "./pattern-source.ts";
 import type { TriplePattern } from "./triple-pattern.ts";
@@ -129,10 +129,8 @@ const PREFIXED = new Set(["text/turtle", "application/n-triples", "application/t
 
 /** A triple with blank nodes as the server labels them: the pages of a server share their labels. */
 function withServerLabels({ subject, predicate, object }: RDF.Quad, mediaType: string): Triple {
-  const label = (term: RDF.Term): RDF.Term => {
-    if (term.termType !== "BlankNode" || !PREFIXED.has(mediaType)) return term;
-    return blankNodeFromLabel(term.value.replace(PARSER_PREFIX, ""));
-  };
+  const label = (term: RDF.Term): RDF.Term =>
+    PREFIXED.has(mediaType) ? relabelled(term, (own) => own.replace(PARSER_PREFIX, "")) : term;
   return { subject: label(subject), predicate, object: label(object) };
 }
 
@@ -171,6 +169,7 @@ export function fragmentUrl(form: SearchForm, pattern: TriplePattern): string {
 function explicitText(term: RDF.Term): string | undefined {
   if (term.termType === "NamedNode") return term.value;
   if (term.termType !== "Literal") return undefined;
+  if (term.direction) return undefined;
   if (term.language !== "") return `"${term.value}"@${term.language}`;
   const datatype = term.datatype.value;
   const plain = datatype === "http://www.w3.org/2001/XMLSchema#string";
