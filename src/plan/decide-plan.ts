@@ -233,12 +233,15 @@ function prune(draft: Draft, task: PlanTask): Draft {
   }, draft);
 }
 
-/** URLs of all endpoints that take part; on an endpoint's route that one too, if patterns outside belong to it. */
+/** URLs of all endpoints that take part; on an endpoint's route that one too, if patterns or a GRAPH outside belong to it. */
 function endpointsOf(draft: Draft, task: PlanTask): Set<string> {
   const urls = new Set([...draft.targets.members.values()].map((endpoint) => endpoint.url));
-  if (task.entry && draft.query.outside.length > 0) urls.add(task.entry.url);
+  if (task.entry && hasOwnPart(draft)) urls.add(task.entry.url);
   return urls;
 }
+
+/** Patterns or a GRAPH outside of every SERVICE. */
+const hasOwnPart = ({ query: { outside, serviceGraphs } }: Draft): boolean => outside.length + serviceGraphs.length > 0;
 
 function oneEndpoint(draft: Draft, task: PlanTask): MadePlan {
   const { query, targets } = draft;
@@ -275,14 +278,14 @@ function severalEndpoints(draft: Draft, task: PlanTask): MadePlan {
       },
     );
   }
-  return federatedPlan(hasNested(draft) || outside ? lift(draft, task) : draft);
+  return federatedPlan(hasNested(draft) || hasOwnPart(draft) ? lift(draft, task) : draft);
 }
 
 /** Gives every pattern beside a SERVICE for another endpoint a SERVICE of its own. */
 function lift(draft: Draft, task: PlanTask): Draft {
   const { query, targets } = draft;
   const nested = hasNested(draft);
-  const own = query.outside.length > 0 ? task.entry : undefined;
+  const own = hasOwnPart(draft) ? task.entry : undefined;
   const text = wrapOutside(query, {
     isMember: (service) => targets.members.has(service.from),
     urlOf: (service) => targets.members.get(service.from)?.url ?? "",

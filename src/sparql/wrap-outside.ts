@@ -126,32 +126,70 @@ class Wrapper {
 
   /** `GRAPH g { P SERVICE <b> { Q } }`: the GRAPH holds for P only, because Q is answered elsewhere. */
   private graph(element: GraphElement, own: string): string {
-    const { elements } = element.group;
-    const name = mentionedVariables(this.query.parsed.tokens, { from: element.name, to: element.name + 1 });
-    const rest: Element[] = [];
-    const clauses: string[] = [];
-    const filters: string[] = [];
-    for (const inner of elements) {
-      if (inner.kind === "filter" && inner.exists.length === 0) {
-        const names = mentionedVariables(this.query.parsed.tokens, inner);
-        if (shareName(names, name)) throw this.nested(inner, "A FILTER on the GRAPH variable stands in the way.");
-        filters.push(this.text(inner));
-      } else if (inner.kind === "service" && this.options.isMember(inner)) clauses.push(this.service(inner));
-      else if (this.isJoined(inner) && !this.isMixed(inner)) rest.push(inner);
-      else throw this.nested(inner, "A SERVICE inside GRAPH can be taken out only where it is simply joined.");
-    }
-    if (element.group.select) throw this.nested(element, "A SERVICE inside a subquery of GRAPH cannot be taken out.");
     const label = textOf(this.query.parsed, { from: element.name, to: element.name + 1 });
-    const body = rest.map((inner) => this.text(inner)).join(" ");
-    return `{ ${[`SERVICE <${own}> { GRAPH ${label} { ${body} } }`, ...clauses, ...filters].join(" ")} }`;
+    const names = mentionedVariables(this.query.parsed.tokens, { from: element.name, to: element.name + 1 });
+    const wrap = (text: string): string => `SERVICE <${own}> { GRAPH ${label} { ${text} } }`;
+    return this.inGraph(element.group, { names, wrap });
   }
 
-  private nested(element: Element, message: string): FedwayError {
+  /** Joined elements may change places; BIND and OPTIONAL end such a run. A group inside need not bind the name again. */
+  private inGraph(group: Group, graph: GraphName, isInside = false): string {
+    if (group.select) throw this.nested(group, "A SERVICE inside a subquery of GRAPH cannot be taken out.");
+    const out: string[] = [];
+    const filters: string[] = [];
+    let run: string[] = [];
+    let clauses: string[] = [];
+    const flush = (): void => {
+      // The first one binds the name, also where the graph is not asked for triples.
+      if (run.length > 0 || (out.length === 0 && !isInside)) out.push(graph.wrap(run.join(" ")));
+      out.push(...clauses);
+      [run, clauses] = [[], []];
+    };
+    for (const inner of group.elements) {
+      if (inner.kind === "service" && this.options.isMember(inner)) clauses.push(this.service(inner));
+      else if (inner.kind === "filter") filters.push(this.expressionInGraph(inner, graph));
+      else if (this.isJoined(inner) && !this.isMixed(inner)) run.push(this.text(inner));
+      else {
+        flush();
+        out.push(this.barrierInGraph(inner, graph));
+      }
+    }
+    flush();
+    return `{ ${[...out, ...filters].join(" ")} }`;
+  }
+
+  private barrierInGraph(element: Element, graph: GraphName): string {
+    if (element.kind === "bind") return this.expressionInGraph(element, graph);
+    if (element.kind !== "optional" && element.kind !== "union") {
+      throw this.nested(element, "A SERVICE inside GRAPH cannot be taken out beside MINUS or within another GRAPH or SERVICE.");
+    }
+    const render = (group: Group): string => this.inGraph(group, graph, true);
+    return replaceGroups(this.query.parsed, element, { groups: groupsOf(element), render });
+  }
+
+  /** FILTER or BIND, which may stand outside of the GRAPH unless it looks into it. */
+  private expressionInGraph(element: Element & { kind: "filter" | "bind" }, graph: GraphName): string {
+    const names = mentionedVariables(this.query.parsed.tokens, element);
+    if (element.exists.length > 0 || shareName(names, graph.names)) {
+      throw this.nested(element, "EXISTS or the variable of the GRAPH in an expression stands in the way.");
+    }
+    return this.text(element);
+  }
+
+  private nested(element: Element | Group, message: string): FedwayError {
     return new FedwayError("SERVICE_NESTED", message, {
       where: placeOf(this.query.parsed, element),
       next: "Write the SERVICE clauses side by side.",
     });
   }
+}
+
+/** The GRAPH that elements stand in. */
+interface GraphName {
+  /** Its variable, if it is one. */
+  readonly names: ReadonlySet<string>;
+  /** The GRAPH with other elements, at its endpoint. */
+  readonly wrap: (text: string) => string;
 }
 
 /** True when an element reads from a dataset: triples, GRAPH, or an extension of the endpoint's engine. */

@@ -6,6 +6,8 @@
 export const dialectTable = String.raw`
 prefix .*: A prefix is declared by PREFIX name: <namespace>, before the query and with nothing behind.
   prefixFirst
+lateral .*: LATERAL is an extension of some engines; an endpoint gets it where its entry says fedway:rawQueries true.
+  LATERAL -> LATERAL
 type \{: The class of something is written ?x a :Class.
   IS|INSTANCE A|AN|OF pname|iri -> a $3   A|AN|ISA|IS|TYPE|INSTANCEOF|TYPEOF pname|iri -> a $2
   A pname , pname -> a $2 ; $4   A word -> a :$2

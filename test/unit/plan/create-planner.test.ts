@@ -125,6 +125,19 @@ describe("what is thrown instead of planned", () => {
 describe("queries in a dialect", () => {
   const onWiki = { endpointId: "wiki" } as const;
   shouldPlan("SELECT * { ?s wdt:P31 ?o }", "wiki: SELECT * { ?s wdt:P31 ?o } [RAW_QUERY]", onWiki);
+  shouldPlan(
+    "SELECT * { ?s ?p ?o LATERAL { ?s ?q ?r } }",
+    "wiki: SELECT * { ?s ?p ?o LATERAL { ?s ?q ?r } } [RAW_QUERY]",
+    onWiki,
+  );
+  it("elsewhere names LATERAL as an extension", () => {
+    const plan = (): unknown => planFor("SELECT * { ?s ?p ?o LATERAL { ?s ?q ?r } }", { endpointId: "a" });
+    expect(plan).toThrow(
+      expect.objectContaining({
+        details: { where: { line: 1, column: 21 }, next: expect.stringMatching(/^LATERAL is an extension/) },
+      }),
+    );
+  });
   shouldPlan("define sql:x 'y' ASK { ?s ?p ?o }", "wiki: define sql:x 'y' ASK { ?s ?p ?o } [RAW_QUERY]", {
     ...onWiki,
     defaultGraphs: ["urn:g"],

@@ -164,7 +164,11 @@ describe("SERVICE inside SERVICE", () => {
   shouldReject("SELECT * { SERVICE <a> { ?s ?p ?o SERVICE <http://no.example/> { ?o ?q ?r } } }", {
     code: "SERVICE_TARGET_REFUSED",
   });
-  shouldReject("SELECT * { SERVICE <a> { GRAPH ?g { OPTIONAL { SERVICE <b> { ?o ?q ?r } } } } }", {
+  shouldPlan(
+    "SELECT * { SERVICE <a> { GRAPH ?g { ?s ?p ?o OPTIONAL { SERVICE <b> { ?o ?q ?r } } } } }",
+    "fed a+b: SELECT * { { { SERVICE <a> { GRAPH ?g { ?s ?p ?o . } } OPTIONAL { SERVICE <b> { ?o ?q ?r } } } } } [SERVICE_LIFTED]",
+  );
+  shouldReject("SELECT * { SERVICE <a> { GRAPH ?g { ?s ?p ?o MINUS { SERVICE <b> { ?o ?q ?r } } } } }", {
     code: "SERVICE_NESTED",
   });
   shouldReject("SELECT * { SERVICE <a> { GRAPH ?g { ?s ?p ?o FILTER(?g != ?o) SERVICE <b> { ?o ?q ?r } } } }", {
