@@ -161,7 +161,10 @@ class Wrapper {
   private barrierInGraph(element: Element, graph: GraphName): string {
     if (element.kind === "bind") return this.expressionInGraph(element, graph);
     if (element.kind !== "optional" && element.kind !== "union") {
-      throw this.nested(element, "A SERVICE inside GRAPH cannot be taken out beside MINUS or within another GRAPH or SERVICE.");
+      throw this.nested(
+        element,
+        "A SERVICE inside GRAPH cannot be taken out beside MINUS or within another GRAPH or SERVICE.",
+      );
     }
     const render = (group: Group): string => this.inGraph(group, graph, true);
     return replaceGroups(this.query.parsed, element, { groups: groupsOf(element), render });
