@@ -20,6 +20,8 @@ interface ClauseVariable {
   readonly certain: boolean;
   /** It stands for properties. */
   readonly kind?: "property" | undefined;
+  /** It is subject or predicate of a triple that each solution matches. */
+  readonly noLiterals?: true | undefined;
 }
 
 /**
@@ -105,6 +107,7 @@ function toClause(query: ParsedQuery, service: ServiceClause, place: string): Cl
   const where = group.patterns;
   const certain = certainVariables(where);
   const predicates = predicateVariables(where);
+  const resources = new Set(resourceVariables(where));
   return {
     iri: place,
     place,
@@ -115,6 +118,7 @@ function toClause(query: ParsedQuery, service: ServiceClause, place: string): Cl
       name: variable,
       certain: certain.has(variable),
       kind: predicates.has(variable) ? "property" : undefined,
+      noLiterals: resources.has(variable) || undefined,
     })),
     opening: group.select ? undefined : openingOf(tokens, group),
     substitution: service.place.includes("exists") ? substitutionOf(tokens, group) : undefined,
@@ -140,6 +144,39 @@ const predicateVariables = (patterns: readonly Pattern[]): Set<string> =>
       !isPath(predicate) && predicate.termType === "Variable" ? predicate.value : [],
     ),
   );
+
+/** Variables whose values are no literals, because of the place where they stand in triples that each solution matches. */
+const resourceVariables = (patterns: readonly Pattern[]): readonly string[] =>
+  patterns.flatMap((pattern): readonly string[] => {
+    switch (pattern.type) {
+      case "bgp":
+        return pattern.triples.flatMap(({ subject, predicate }) => [
+          ...(beginsAtResource(predicate) ? variableIn(subject) : []),
+          ...(isPath(predicate) ? [] : variableIn(predicate)),
+        ]);
+      case "group":
+        return resourceVariables(pattern.patterns);
+      case "graph":
+        return [...variableIn(pattern.name), ...resourceVariables(pattern.patterns)];
+      case "query": {
+        const shown = new Set(pattern.variables.flatMap((one) => ("termType" in one ? [one.value] : [])));
+        const inner = resourceVariables(pattern.where ?? []);
+        return shown.has("*") ? inner : inner.filter((name) => shown.has(name));
+      }
+      default:
+        return [];
+    }
+  });
+
+const variableIn = (term: Term): readonly string[] => (term.termType === "Variable" ? [term.value] : []);
+
+/** Zero-length and inverse paths begin at literals, too. */
+function beginsAtResource(path: Triple["predicate"]): boolean {
+  if (!isPath(path)) return true;
+  const [first] = path.items;
+  const isOnward = path.pathType === "/" || path.pathType === "+";
+  return isOnward && first !== undefined && beginsAtResource(first);
+}
 
 /** How much constants narrow a group: subjects and objects that are terms (classes aside), filters, inline data. */
 function selectivityOf(patterns: readonly Pattern[]): number {

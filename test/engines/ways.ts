@@ -8,10 +8,18 @@ export interface Way {
   readonly expected: (matches: Matches) => readonly string[];
 }
 
-/** What the engine, asked alone, holds for each term of the left side: subject by the left side's subject, of a kind. */
-export type Matches = Readonly<Record<string, ReadonlyMap<string, readonly string[]>>>;
+/** What one side, asked alone, holds for each term of the other one: subjects by the other side's subject, of a kind. */
+type Found = Readonly<Record<string, ReadonlyMap<string, readonly string[]>>>;
 
-const lefts = (matches: Matches, kind: string) => [...(matches[kind] ?? [])];
+export interface Matches {
+  /** At the engine, for terms as they are written into the data of the left side. */
+  readonly ofLeft: Found;
+  /** At the left side, for terms as the engine gives them. */
+  readonly ofRight: Found;
+}
+
+const lefts = ({ ofLeft }: Matches, kind: string) => [...(ofLeft[kind] ?? [])];
+const rights = ({ ofRight }: Matches, kind: string) => [...(ofRight[kind] ?? [])];
 
 /** Ways to join a kind of terms. */
 const joins = (kind: string): readonly Way[] => {
@@ -59,6 +67,19 @@ const joins = (kind: string): readonly Way[] => {
       name: "UNION",
       query: `SELECT ?l ?r { ${L} RIGHT { { ?r ex:right-${kind} ?v } UNION { ?r ex:nothing ?v } } }`,
       expected: pairs,
+    },
+    {
+      name: "join that begins at the engine",
+      query: `SELECT ?l ?r { ${R} ${L} }`,
+      expected: (matches) => rights(matches, kind).flatMap(([right, found]) => found.map((left) => `${left} ${right}`)),
+    },
+    {
+      name: "OPTIONAL after the engine",
+      query: `SELECT ?r ?l { ${R} OPTIONAL { ${L} } }`,
+      expected: (matches) =>
+        rights(matches, kind).flatMap(([right, found]) =>
+          found.length > 0 ? found.map((left) => `${right} ${left}`) : [`${right} -`],
+        ),
     },
   ];
   return ways.map(({ name, query, expected }) => ({ name: `${name} on ${kind}`, query, expected }));
@@ -179,10 +200,24 @@ const structural: readonly Way[] = [
   },
 ];
 
+/** Queries over a federation that join values of both members. */
+const valueWays = (kind: string): readonly Way[] => [
+  {
+    name: `a join on ${kind}`,
+    query: `SELECT ?l ?r { ?l ex:left-${kind} ?v . ?r ex:right-${kind} ?v }`,
+    expected: (matches) => lefts(matches, kind).flatMap(([left, found]) => found.map((right) => `${left} ${right}`)),
+  },
+  {
+    name: `constants of ${kind}`,
+    query: `SELECT ?r { ${(terms[kind] ?? []).map((term) => `{ ?r ex:right-${kind} ${term} }`).join(" UNION ")} }`,
+    expected: (matches) => lefts(matches, kind).flatMap(([, found]) => found),
+  },
+];
+
 const made = "?s ex:made ?o . ?o ex:called ?t";
 
 /** Queries over a federation of the engine with the left side. */
-export const graphWays: readonly Way[] = [
+export const federatedWays: readonly Way[] = [
   {
     name: "a join in one graph",
     query: `SELECT ?s ?t { GRAPH <http://example.org/graph/1> { ${made} } }`,
@@ -214,6 +249,10 @@ export const graphWays: readonly Way[] = [
     query: "SELECT ?s { GRAPH <http://example.org/graph/2> { ?s ex:made ?o FILTER NOT EXISTS { ?o ex:called ?t } } }",
     expected: always("source/4"),
   },
+  // A constant of a string has one spelling; an engine may hold two.
+  ...Object.keys(terms)
+    .filter((kind) => kind !== "string")
+    .flatMap(valueWays),
 ];
 
 export const ways: readonly Way[] = [...structural, ...Object.keys(terms).flatMap(joins)];

@@ -1,10 +1,10 @@
 import type { Bindings } from "../../results/model.ts";
-import type { KeyBlock, KeyBlocks } from "../clause-query.ts";
+import { hasOneSpelling, type KeyBlock, type KeyBlocks } from "../clause-query.ts";
 import type { PushedCondition } from "../demand.ts";
 import { type HeldBytes, type Holding, takenIn } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { accepted, type Condition } from "./buffered-join.ts";
-import { each, type Rows } from "./execution.ts";
+import type { Rows } from "./execution.ts";
 import { type JoinBlock, joinBlocks, type JoinVariable } from "./join-blocks.ts";
 import { merged } from "./rows.ts";
 
@@ -128,9 +128,31 @@ class Pace {
     if (!this.#whole && right.wholeFrom !== undefined && this.#sent > right.wholeFrom) {
       this.#whole = await takenIn(right.solutions(undefined), this.#holding);
     }
-    const rows = this.#whole;
-    return rows ? { ...right, solutions: () => each([rows]) } : right;
+    return this.#whole ? { ...right, solutions: solutionsBeside(right, this.#whole) } : right;
   }
+}
+
+/**
+ * Solutions for keys, from all of a side. For keys that engines match in other spellings the side is asked all the same: what it
+ * matches is for it to say, however many keys there are.
+ */
+function solutionsBeside(right: BoundSide, whole: readonly Bindings[]): BoundSide["solutions"] {
+  return async function* solutions(keys, conditions) {
+    const respelled = keys?.rows.filter((row) => !row.every(hasOneSpelling)) ?? [];
+    // A silenced clause has one empty solution, for all keys.
+    const isSilenced = keys === undefined || whole.some((row) => keys.variables.every((name) => !row.has(name)));
+    if (respelled.length === 0 || isSilenced) {
+      yield whole;
+      return;
+    }
+    const { variables } = keys;
+    yield whole.filter((row) => variables.flatMap((name) => row.get(name) ?? []).every(hasOneSpelling));
+    for (let at = 0; at < respelled.length; ) {
+      const rows = respelled.slice(at, at + right.blocks.next());
+      at += rows.length;
+      yield* right.solutions({ variables, rows }, conditions);
+    }
+  };
 }
 
 async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<Bindings[]> {

@@ -11,7 +11,7 @@ import {
   keyOn,
 } from "./buffered-join.ts";
 import { GatheredRows } from "./gathered-rows.ts";
-import { boundTogether, expectedJoin, joinOrder, type Sized } from "./join-order.ts";
+import { boundTogether, expectedJoin, joinOrder, ranked, sharesValues, type Sized } from "./join-order.ts";
 import { equalityKey } from "./equality-join.ts";
 import {
   each,
@@ -27,7 +27,7 @@ import { type OrderedJoin, orderedJoin } from "./ordered-join.ts";
 import { prepareExistences } from "./existence.ts";
 import { conditionOf } from "./expressions.ts";
 import { askedInBlocks, certainIn, leavesOf, sideOf, takesKeys } from "./keyed-operation.ts";
-import { isSmallBeside } from "./leaf.ts";
+import { isSmallBeside, sizeOfText } from "./leaf.ts";
 import { existencesIn } from "./operations.ts";
 
 // What EXISTS in the condition of an OPTIONAL is asked for.
@@ -95,11 +95,14 @@ interface InOrder extends Conditioned {
 function inOrder(start: Solutions | undefined, operands: readonly Operand[], options: InOrder): Solutions {
   const { conditions, isSome, isLast, execution } = options;
   const sized = operands.map((operand): SizedOperand => ({ ...operand, ...sizeOf(operand.solutions) }));
-  const order = joinOrder(sized, start);
+  const order = joinOrder(ranked(sized, textualSize, start), start);
   const small = new Map<Operation, GatheredRows>();
   const clauses = order.map(({ operation }) => (operation.type === "fedway:leaf" ? operation.clause : undefined));
-  for (const [index, { operation, solutions }] of order.entries()) {
-    const isSmall = index > 0 && !isSome && isSmallBeside(clauses[index], clauses.slice(0, index), conditions);
+  for (const [index, operand] of order.entries()) {
+    const { operation, solutions } = operand;
+    const isKeyed = order.slice(0, index).some((earlier) => sharesValues(earlier, operand));
+    const isSmall =
+      index > 0 && !isSome && !isKeyed && isSmallBeside(clauses[index], clauses.slice(0, index), conditions);
     if (isSmall) small.set(operation, new GatheredRows(solutions.rows, execution));
   }
   const [first = order[0], ...rest] = start ? [start, ...order] : order;
@@ -132,6 +135,9 @@ function inOrder(start: Solutions | undefined, operands: readonly Operand[], opt
 type SizedOperand = Operand & Sized;
 
 const sizeOf = ({ variables, size }: Sized): Sized => ({ variables, size });
+
+const textualSize = ({ operation }: Operand): number =>
+  leavesOf(operation).reduce((sum, clause) => sum + sizeOfText(clause), 0);
 
 /** Its solutions once more; a reopened operand makes no values of its own (`isAsked`). */
 async function* askedAgain(operation: Operation, execution: Execution): Rows {

@@ -68,11 +68,13 @@ export const leafOf = (clause: LeafClause): Leaf => ({ type: "fedway:leaf", clau
 
 /** Solutions of a leaf; the request goes out when the first one is read. */
 export async function leaf({ clause }: Leaf, execution: Execution): Promise<Solutions> {
-  const { size, selectivity } = clause;
-  const expected = size ?? UNKNOWN_SIZE / 10 ** Math.min(selectivity, MOST_SELECTIVE);
-  const facts = { variables: leafVariables(clause), size: expected };
+  const facts = { variables: leafVariables(clause), size: clause.size ?? sizeOfText(clause) };
   return made(facts, execution, () => clause.solutions(undefined, execution.wanted));
 }
+
+/** About how many solutions a clause has, by its constants alone. */
+export const sizeOfText = ({ selectivity }: LeafClause): number =>
+  UNKNOWN_SIZE / 10 ** Math.min(selectivity, MOST_SELECTIVE);
 
 /** The clause's variables; those of a SILENT clause may all be left unbound by its failure. */
 export function leafVariables({ variables, silent, targetVariable }: LeafClause): readonly ClauseVariable[] {

@@ -24,7 +24,9 @@ export function unitLeaf(context: GraphContext, unit: PatternUnit, demand: UnitD
   const { summary, conditions, optionals = [] } = demand;
   const blocks = new GrowingBlocks(unit.sources.length);
   const own = new Set(unitVariables(unit));
-  const asked = [...demand.variables].map((name) => ({ name, certain: own.has(name) }));
+  const asked = [...demand.variables].map((name) =>
+    own.has(name) ? graph.variableOf(unit, name) : { name, certain: false },
+  );
   const variables = summary ? summaryVariables(summary, asked) : asked;
   let size = unitSize(unit);
   return {

@@ -11,6 +11,7 @@ import { interleave } from "../interleave.ts";
 import { type Holders, KeyRoutes } from "./key-routes.ts";
 import {
   hasGraphs,
+  hasSubject,
   mergesGraphs,
   type PatternUnit,
   UnitPlanner,
@@ -67,6 +68,16 @@ export class MergedGraph {
       const known = (name: string) => knownVariable(unit, source, name);
       return endpoint !== undefined && summarisesFor(endpoint) && isSummable(summary, known, source.size);
     });
+  }
+
+  /** A variable of a unit, with the kind of its values where they are of one kind at all of its members. */
+  variableOf(unit: PatternUnit, name: string): ClauseVariable {
+    const [first, ...others] = unit.sources.map((source) => knownVariable(unit, source, name)?.kind);
+    const noLiterals =
+      hasSubject(unit, name) ||
+      unit.sources.every(({ spaces }) => spaces.get(name)?.some((space) => space.noLiterals) === true);
+    const kind = others.every((other) => other === first) ? first : undefined;
+    return { name, certain: true, kind, noLiterals: noLiterals || undefined };
   }
 
   /** True if OPTIONAL patterns can be asked along with a unit: their matches for a solution are at its member alone. */

@@ -83,3 +83,51 @@ it("one spelling is sent as it is", async () => {
     `PREFIX xsd: <${XSD}>\nSELECT ?s ?v WHERE { VALUES (?v) { ("1"^^<${XSD}integer>) ("2"^^<${XSD}integer>) } { ?s <x:n> ?v } }`,
   ]);
 });
+
+describe("values that engines match in several spellings", () => {
+  const [many, few] = ["http://many.example/sparql", "http://few.example/sparql"];
+  const whole = (number: number): string => `"${number}"^^<${XSD}integer>`;
+  const numbers = Array.from(
+    { length: 200 },
+    (_, at) => `<x:m${at}> <x:n> ${whole(at)} .\n<x:m${at}> <x:is> <x:f${at}> .\n`,
+  ).join("");
+  const truth = `"true"^^<${XSD}boolean>`;
+  const store = createStoreClient({
+    [many]: `${numbers}<x:true> <x:n> ${truth} .`,
+    [few]: `<x:f1> <x:w> ${whole(1)} .\n<x:f2> <x:w> ${whole(2)} .\n<x:true> <x:w> ${truth} .`,
+  });
+  const joined = createTestedEngine({ client: store, maxSolutions: 10_000, now: () => performance.now() });
+
+  /** What each endpoint is asked in turn for two clauses whose sizes were learned. */
+  async function asked(one: string, other: string): Promise<{ rows: number; requests: string[] }> {
+    const rowsOf = async (query: string): Promise<number> => {
+      const result = await joined.execute(toFederatedPlan(query), toBounds());
+      if (result.kind !== "bindings") throw new Error("Not a SELECT");
+      let rows = 0;
+      for await (const _ of result.rows) rows++;
+      return rows;
+    };
+    for (const clause of [one, other]) await rowsOf(`SELECT * { ${clause} }`);
+    store.requests.length = 0;
+    const rows = await rowsOf(`SELECT * { ${one} ${other} }`);
+    return { rows, requests: store.requests.map(({ endpoint, query }) => `${endpoint.url} ${query}`) };
+  }
+
+  it("are matched by the clause that the query has later, however few solutions that has", async () => {
+    const { rows, requests } = await asked(`SERVICE <${many}> { ?m <x:n> ?v }`, `SERVICE <${few}> { ?f <x:w> ?v }`);
+    expect(rows).toBe(3);
+    expect(requests.map((request) => [request.split(" ")[0], request.includes("VALUES")])).toEqual([
+      [many, false],
+      [few, false],
+      [few, true],
+    ]);
+    // All but the boolean have one spelling: their partners are among all solutions of the few.
+    expect(requests.at(-1)).toContain(`{ (${truth} "0") }`);
+  });
+
+  it("do not stand where subjects do", async () => {
+    const { rows, requests } = await asked(`SERVICE <${many}> { ?m <x:is> ?f }`, `SERVICE <${few}> { ?f <x:w> ?w }`);
+    expect(rows).toBe(2);
+    expect(requests[0]).toMatch(few);
+  });
+});
