@@ -135,7 +135,7 @@ async function converse(call: Call, url: URL): Promise<SparqlAnswer> {
   const conversation = new Conversation(call, url);
   for (;;) {
     const request = conversation.nextRequest();
-    const signature = call.signer ? await call.signer.headers(call, request.origin) : unsigned;
+    const signature = call.signer ? await call.signer.headers(call, request) : unsigned;
     if (call.host !== undefined) await awaitTurn(call);
     const reply = await attempt(call, request, signature);
     if (!("kind" in reply)) {

@@ -14,7 +14,7 @@ const fixedHeaders = fixed.replaceAll(/[a-z]/gu, (letter) => `[${letter}${letter
 const entry = <Fields extends TProperties>(fields: Fields) =>
   Type.Object({ origin: Type.Optional(text("https?://[^/?#@\\s]+")), ...fields }, { additionalProperties: false });
 const schema = Type.Union([
-  entry({ type: Type.Literal("basic"), user: text("[^:\\x00-\\x1f\\x7f]{1,512}"), password: line }),
+  entry({ type: Type.Enum(["basic", "digest"]), user: text("[^:\\x00-\\x1f\\x7f]{1,512}"), password: line }),
   entry({ type: Type.Literal("bearer"), token: text("[\\x21-\\x7e]{1,8192}") }),
   entry({
     type: Type.Literal("header"),
@@ -31,7 +31,7 @@ const schema = Type.Union([
 ]);
 
 const fields =
-  "Its type is basic (user, password), bearer (token), header (name, value) or oauth (tokenUrl, clientId, clientSecret, scope); secrets also as passwordFile ...; origin.";
+  "Its type is basic or digest (user, password), bearer (token), header (name, value) or oauth (tokenUrl, clientId, clientSecret, scope); secrets also as passwordFile ...; origin.";
 
 /** The credentials of one endpoint, its secrets in place. */
 export type Credential = Static<typeof schema>;

@@ -177,7 +177,7 @@ async function followed(fetching: Fetching): Promise<Download> {
   const rules = { guard: network.guard, local };
   let url = vetted(request.url, fetching);
   for (let redirects = 0; ; ) {
-    const signature = (await signer?.headers(task, url.origin)) ?? [];
+    const signature = (await signer?.headers(task, signedParts(url))) ?? [];
     task.host = network.rateHost(url);
     await hostTurn(task);
     const got = await inSlot(url.origin, fetching, () => download(url, fetching, signature));
@@ -198,6 +198,8 @@ async function followed(fetching: Fetching): Promise<Download> {
     redirects += 1;
   }
 }
+
+const signedParts = ({ origin, pathname, search }: URL) => ({ method: "GET", origin, path: pathname + search });
 
 function vetted(text: string, { network: { guard }, local }: Fetching): URL {
   if (local?.(text) !== undefined) {

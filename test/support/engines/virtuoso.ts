@@ -16,6 +16,8 @@ export interface VirtuosoOptions {
   readonly maxRows?: number;
   /** `[SPARQL] MaxQueryExecutionTime` in seconds; none by default. */
   readonly maxExecutionSeconds?: number;
+  /** Passwords by user: accounts that may only read, for `/sparql-auth`. */
+  readonly users?: Readonly<Record<string, string>>;
   /** Indexes the words of all literals, for `bif:contains`. */
   readonly textIndex?: boolean;
 }
@@ -41,6 +43,10 @@ export async function startVirtuoso(options: VirtuosoOptions): Promise<Engine> {
   const engine = await startEngine(url, start);
   try {
     if (options.textIndex === true) execute(isql, sqlPort, "DB.DBA.RDF_OBJ_FT_RULE_ADD(null, null, 'All')");
+    for (const [user, password] of Object.entries(options.users ?? {})) {
+      execute(isql, sqlPort, `DB.DBA.USER_CREATE('${user}', '${password}')`);
+      execute(isql, sqlPort, `GRANT SPARQL_SELECT TO "${user}"`);
+    }
     let number = 0;
     for (const [graph, triples] of Object.entries(options.graphs)) {
       const file = `load-${number++}.nt`;

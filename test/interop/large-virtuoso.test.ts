@@ -1,0 +1,63 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Engine } from "../support/engines/engine.ts";
+import { startVirtuoso } from "../support/engines/virtuoso.ts";
+import { eventually } from "../support/eventually.ts";
+import { problemOf, startService } from "../support/running-service.ts";
+import { newFolder } from "../support/scratch-folder.ts";
+
+// What operators of large Virtuosos need: accounts of `/sparql-auth`.
+
+const password = 'p4ss: word, "1"';
+const graphs = {
+  "http://example.org/g1": '<urn:a> <urn:p> "one" . <urn:c> <urn:q> "both" .\n',
+  "http://example.org/g2": '<urn:a> <urn:p> "two" . <urn:b> <urn:p> "two" .\n<urn:c> <urn:q> "both" .\n',
+};
+const credentials = join(newFolder(), "credentials.json");
+const write = (user: string, secret: string): Promise<void> =>
+  writeFile(credentials, JSON.stringify({ private: { type: "digest", user, password: secret } }), { mode: 0o600 });
+
+let virtuoso: Engine;
+let service: Awaited<ReturnType<typeof startService>>;
+
+beforeAll(async () => {
+  virtuoso = await startVirtuoso({ graphs, users: { fedway: password } });
+  await write("fedway", password);
+  service = await startService(
+    { private: `${virtuoso.url}-auth`, open: virtuoso.url },
+    { FEDWAY_CREDENTIALS: credentials },
+  );
+});
+afterAll(async () => {
+  await service?.close();
+  await virtuoso?.stop();
+});
+
+const objects = "SELECT ?s ?o { ?s <urn:p> ?o } ORDER BY ?s ?o";
+const ask = (id: string, query: string, accept = "text/csv"): Promise<Response> =>
+  service.query(query, { path: `/endpoints/${id}/sparql`, accept });
+/** The lines of a CSV answer without its head. */
+const rows = async (response: Response): Promise<readonly string[]> => {
+  expect(response.status).toBe(200);
+  return (await response.text()).trim().split("\r\n").slice(1).toSorted();
+};
+
+describe("an account of /sparql-auth", () => {
+  it("opens it to queries and federated queries", async () => {
+    const all = ["urn:a,one", "urn:a,two", "urn:b,two"];
+    expect(await rows(await ask("private", objects))).toEqual(all);
+    const joined = "SELECT ?s ?o { SERVICE <private> { ?s <urn:p> ?o } SERVICE <open> { ?s <urn:p> ?o } }";
+    expect(await rows(await service.query(joined, { accept: "text/csv" }))).toEqual(all);
+  });
+  it("whose password is wrong is refused, in words that say what to do", async () => {
+    await write("fedway", "another");
+    await eventually(async () => {
+      const problem = await problemOf(await ask("private", `${objects} LIMIT 9`));
+      expect(problem).toMatchObject({ code: "ENDPOINT_REFUSED", upstreamStatus: 401 });
+      expect(problem.next).toBe('Correct the credentials of "private" in the file that FEDWAY_CREDENTIALS names.');
+    });
+    await write("fedway", password);
+    await eventually(async () => expect((await ask("private", objects)).status).toBe(200));
+  });
+});
