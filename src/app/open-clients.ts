@@ -9,6 +9,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { createSparqlClient, openClientNetwork, type SparqlClientOptions } from "../outbound/client.ts";
 import { createDocumentClient } from "../outbound/documents.ts";
 import type { ExchangeReport, OutboundObserver } from "../outbound/observer.ts";
+import { splitGraphs } from "../sparql/default-graphs.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
 import type { CredentialFile } from "../outbound/credential-file.ts";
 import { createCredentials, type Credentials } from "../outbound/credentials.ts";
@@ -228,7 +229,10 @@ export function localDispatch(
   const registryUrl = `${publicUrl}/registry/sparql`;
   const hosted = new Map<string, HostedEndpoint>();
   for (const [id, endpoint] of examples ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
-  return (url) => hosted.get(url) ?? (url === registryUrl ? registry?.() : shards?.(url));
+  return (url) => {
+    const { bare } = splitGraphs(url);
+    return hosted.get(bare) ?? (bare === registryUrl ? registry?.() : shards?.(bare));
+  };
 }
 
 /** The one pool of all endpoints that this process hosts, examples and shards. */

@@ -3,6 +3,7 @@ import { finished } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { answerTooLarge, AnswerMonitor } from "./answer-monitor.ts";
+import { bringsDataset, splitGraphs } from "../sparql/default-graphs.ts";
 import type { Call } from "./call.ts";
 import { answerMediaType } from "./media-types.ts";
 import { refusalError } from "./refusals.ts";
@@ -96,7 +97,10 @@ function asCancelled(thrown: unknown): never {
 function ask(call: Call, endpoint: LocalEndpoint): Promise<LocalAnswer> {
   call.check();
   call.sent();
-  const { query, kind, accept, defaultGraphs = [], namedGraphs = [], client, signal } = call.request;
+  const { query, kind, accept, namedGraphs = [], client, signal } = call.request;
+  const own = splitGraphs(call.request.endpoint.url).defaultGraphs;
+  const { defaultGraphs = [] } =
+    own.length === 0 || bringsDataset(call.request) ? call.request : { defaultGraphs: own };
   const interrupted = new Promise<never>((_resolve, reject) => {
     call.underWay = { abort: reject };
   });

@@ -1,3 +1,4 @@
+import { bringsDataset, splitGraphs } from "../sparql/default-graphs.ts";
 import type { EndpointTarget, RequestMethod, SparqlRequest } from "./sparql-client.ts";
 
 /** The parts of a SPARQL request that the HTTP message carries. */
@@ -32,9 +33,15 @@ function datasetParameters({ defaultGraphs, namedGraphs }: ProtocolQuery): strin
 
 const queryParameters = (query: ProtocolQuery): string => `query=${component(query.query)}${datasetParameters(query)}`;
 
-function pathWith(url: URL, parameters: string): string {
+function pathWith(target: string, parameters: string): string {
+  return parameters === "" ? target : `${target}${target.includes("?") ? "&" : "?"}${parameters}`;
+}
+
+/** Path and query part of an endpoint's URL, without the default graphs there where the query brings its own dataset. */
+function targetOf(url: URL, query: ProtocolQuery): string {
   const target = url.pathname + url.search;
-  return parameters === "" ? target : `${target}${url.search === "" ? "?" : "&"}${parameters}`;
+  const { bare, defaultGraphs } = splitGraphs(target);
+  return defaultGraphs.length > 0 && bringsDataset(query) ? bare : target;
 }
 
 /**
@@ -47,18 +54,19 @@ export function encodeRequest(
   query: ProtocolQuery & { readonly endpoint?: EndpointTarget },
 ): EncodedRequest | undefined {
   const { origin } = url;
+  const target = targetOf(url, query);
   if (method === "post-form") {
     const contentType = "application/x-www-form-urlencoded";
     const body = Buffer.from(queryParameters(query), "latin1");
-    return { method: "POST", origin, path: pathWith(url, ""), body, contentType };
+    return { method: "POST", origin, path: target, body, contentType };
   }
   if (method === "post-direct") {
-    const path = pathWith(url, datasetParameters(query).slice(1));
+    const path = pathWith(target, datasetParameters(query).slice(1));
     const body = Buffer.from(query.query.toWellFormed());
     return { method: "POST", origin, path, body, contentType: "application/sparql-query" };
   }
   // A redirect target usually carries the query already.
-  const path = url.searchParams.has("query") ? pathWith(url, "") : pathWith(url, queryParameters(query));
+  const path = url.searchParams.has("query") ? target : pathWith(target, queryParameters(query));
   if (origin.length + path.length > Math.min(maxUrlBytes, query.endpoint?.maxUrlBytes ?? maxUrlBytes)) return undefined;
   return { method: "GET", origin, path, body: undefined, contentType: undefined };
 }

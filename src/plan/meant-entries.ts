@@ -1,5 +1,6 @@
 import { editDistance } from "../errors/nearest.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import { splitGraphs } from "../sparql/default-graphs.ts";
 import { downLast } from "./offer-endpoints.ts";
 import type { PlanContext } from "./plan-request.ts";
 
@@ -15,7 +16,7 @@ export function entryMeant(iri: string, known: Pick<Known, "catalog">): CatalogE
 /**
  * The entry with this URL; else those whose URL differs only in white space around it (which the text
  * keeps as %20), http or https, the scheme's own port, a slash at the end. Case of scheme and host never counts. Else
- * the one that is known to be meant by this URL: its alias, a part of its data, its query page.
+ * the one with this URL and default graphs of its own; else the one that is known to be meant by this URL: its alias, a part of its data, its query page.
  */
 function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] {
   const exact = catalog.byUrl(iri);
@@ -26,9 +27,14 @@ function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonl
   const path = rest.replace(/^(\/\/[^/?#]*?):(?:80|443)(?=[/?#]|$)/, "$1").replace(/(?<!\/)\/+$/, "");
   const written = ["https:", "http:"].flatMap((scheme) => [`${scheme}${path}`, `${scheme}${path}/`]);
   const own = written.flatMap((url) => catalog.byUrl(url) ?? []);
-  const meant = own.length > 0 ? own : written.flatMap((url) => catalog.published.byOtherUrl(url)?.entry ?? []);
+  const graphs = own.length > 0 ? own : inOwnGraphs(written, catalog);
+  const meant = graphs.length > 0 ? graphs : written.flatMap((url) => catalog.published.byOtherUrl(url)?.entry ?? []);
   return [...new Set(meant)];
 }
+
+/** Entries whose URL with their default graphs taken off is one of these. */
+const inOwnGraphs = (urls: readonly string[], { entries }: Known["catalog"]): readonly CatalogEntry[] =>
+  entries.filter(({ url, defaultGraphs }) => defaultGraphs !== undefined && urls.includes(splitGraphs(url).bare));
 
 /** Sources of suggestions. */
 type Known = Pick<PlanContext, "catalog" | "availability">;

@@ -101,7 +101,7 @@ export const interfaces = {
  */
 export const fedway = vocabulary(
   "https://w3id.org/fedway/ns#",
-  "blocksService engine Federation form keyAdapter matches member memberKeyword memberQuery mirrorOf neverKept",
+  "blocksService defaultGraph engine Federation form keyAdapter matches member memberKeyword memberQuery mirrorOf neverKept",
   "needsUserAgent objectClass other part parts prefix pseudoService rawQueries requestMethod rowCap sibling step",
   "subjectClass subjectPartition",
   // How a description was found out: see the README of registry/void.

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../support/engines/engine.ts";
 import { startVirtuoso } from "../support/engines/virtuoso.ts";
-import { eventually } from "../support/eventually.ts";
-import { problemOf, startService } from "../support/running-service.ts";
+import { eventually, until } from "../support/eventually.ts";
+import { entryTurtle, problemOf, startService } from "../support/running-service.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
-// What operators of large Virtuosos need: accounts of `/sparql-auth`.
+// What operators of large Virtuosos need: accounts of `/sparql-auth`, and default graphs.
 
 const password = 'p4ss: word, "1"';
 const graphs = {
@@ -21,12 +21,19 @@ const write = (user: string, secret: string): Promise<void> =>
 let virtuoso: Engine;
 let service: Awaited<ReturnType<typeof startService>>;
 
+const withGraphs = (id: string, ...names: readonly string[]): string =>
+  entryTurtle(id, virtuoso.url).replace(
+    /\.$/u,
+    names.map((name) => `; <https://w3id.org/fedway/ns#defaultGraph> <http://example.org/${name}> `).join("") + ".",
+  );
+
 beforeAll(async () => {
   virtuoso = await startVirtuoso({ graphs, users: { fedway: password } });
   await write("fedway", password);
   service = await startService(
     { private: `${virtuoso.url}-auth`, open: virtuoso.url },
     { FEDWAY_CREDENTIALS: credentials },
+    { "one.ttl": withGraphs("one", "g1"), "both.ttl": withGraphs("both", "g1", "g2") },
   );
 });
 afterAll(async () => {
@@ -59,5 +66,35 @@ describe("an account of /sparql-auth", () => {
     });
     await write("fedway", password);
     await eventually(async () => expect((await ask("private", objects)).status).toBe(200));
+  });
+});
+
+describe("default graphs of a Virtuoso", () => {
+  it("are asked by direct and by federated queries", async () => {
+    expect(await rows(await ask("open", objects))).toEqual(["urn:a,one", "urn:a,two", "urn:b,two"]);
+    expect(await rows(await ask("one", objects))).toEqual(["urn:a,one"]);
+    expect(await rows(await ask("both", objects))).toEqual(["urn:a,one", "urn:a,two", "urn:b,two"]);
+    const joined = "SELECT ?s ?o { SERVICE <private> { ?s <urn:p> ?o } SERVICE <one> { ?s <urn:p> ?o } }";
+    expect(await rows(await service.query(joined, { accept: "text/csv" }))).toEqual(["urn:a,one"]);
+  });
+  it("give way to FROM, which Virtuoso itself would add to them", async () => {
+    const asked = objects.replace("{", "FROM <http://example.org/g2> {");
+    expect(await rows(await ask("one", asked))).toEqual(["urn:a,two", "urn:b,two"]);
+    const body = new URLSearchParams({ query: asked });
+    const url = `${virtuoso.url}?default-graph-uri=${encodeURIComponent("http://example.org/g1")}`;
+    const own = await fetch(url, { method: "POST", body, headers: { accept: "text/csv" } });
+    expect((await own.text()).trim().split("\n")).toHaveLength(1 + 3);
+  });
+  it("are described without the other graphs, and a triple of two of them once", async () => {
+    const voidOf = async (id: string): Promise<string> => {
+      const started = await fetch(`${service.url}/api/endpoints/${id}/describe`, { method: "POST" });
+      const { id: job }: { id: string } = JSON.parse(await started.text());
+      await until(async () =>
+        (await (await fetch(`${service.url}/api/jobs/${job}`)).text()).includes('"state":"done"'),
+      );
+      return (await fetch(`${service.url}/api/endpoints/${id}/void`, { headers: { accept: "text/turtle" } })).text();
+    };
+    expect(await voidOf("one")).toMatch(/void:triples 2\b/u);
+    expect(await voidOf("both")).toMatch(/void:triples 4\b/u);
   });
 });

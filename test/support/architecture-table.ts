@@ -58,7 +58,11 @@ export const modules: readonly Module[] = [
   {
     name: "outbound",
     // Circuit breakers are shared through the store.
-    imports: [...whole("results"), { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] }],
+    imports: [
+      ...whole("results"),
+      { module: "sparql", files: ["default-graphs.ts"] },
+      { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] },
+    ],
     packages: ["undici", "ipaddr.js", "lru-cache", "typebox"],
   },
   { name: "store", imports: [], packages: ["typebox"] },
@@ -104,6 +108,7 @@ export const modules: readonly Module[] = [
     name: "registry",
     imports: [
       ...whole("registry/model", "rdf", "outbound"),
+      { module: "sparql", files: ["default-graphs.ts"] },
       { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] },
       { module: "jobs", files: ["job-kind.ts", "job-queue.ts"] },
       { module: "embeddings", files: ["embedder.ts"], typesOnly: true },

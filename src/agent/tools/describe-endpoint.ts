@@ -89,7 +89,7 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
   const { endpoint, detail, maxTokens } = request;
   if (catalog.byId(endpoint) === undefined && catalog.federation(endpoint) !== undefined)
     return describeFederation(parts, request);
-  const { id } = knownEndpoint(catalog, endpoint);
+  const { id, defaultGraphs } = knownEndpoint(catalog, endpoint);
   const facts = catalog.published.facts(id);
   const stored = await descriptions.get(id);
   if (stored === undefined && facts !== undefined && facts.terms.size > 0) {
@@ -101,6 +101,7 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
   const description = stored ?? (await knownDescription(descriptions, id));
   const table = prefixTableOf(parts.models.get(id)?.described ?? description);
   const view = await viewWith(description, request, {
+    head: defaultGraphs ? `default graph: ${defaultGraphs.map((graph) => `<${graph}>`).join(" ")}` : "",
     table,
     joins: joinDetails.has(detail) ? joinTexts(parts, id, table) : [],
     examples: parts.values.examples(id),

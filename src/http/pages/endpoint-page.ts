@@ -13,7 +13,7 @@ import { availabilityBody, scoreBody } from "./endpoint-health.ts";
 import { maintenanceBody } from "./maintenance-forms.ts";
 import { numberText } from "../../figures.ts";
 import { moment, heartbeatBanner } from "./figures.ts";
-import { type Html, html, link } from "../../html.ts";
+import { type Html, html, joined, link } from "../../html.ts";
 import { linksOf, linksTable } from "./link-pictures.ts";
 import { evidenceTable, incidentTable } from "./incident-page.ts";
 import { badge, consolePath, fact, page, section, toCopy } from "./layout.ts";
@@ -78,13 +78,31 @@ export const addEndpointPage = (app: TypedApp, shell: HttpShell): void =>
       sendPage(request, reply, endpointPage(await shownEndpoint(shell, request.params.id, hasAccess(request)))),
   });
 
+const graphList = (graphs: readonly string[]): Html =>
+  html`${joined(
+    graphs.map((graph) => html`<code>${graph}</code>`),
+    ", ",
+  )}, unless a query names its own`;
+
 const licenceOf = ({ license }: CatalogEntry): Html =>
   license === undefined ? html`<span class="muted">not given</span>` : link(license, license);
 
 function factsOf(entry: CatalogEntry): Html {
-  const { id, url, homepage, engine, rowCap, blocksService, needsUserAgent, rawQueries, method, notes } = entry;
+  const {
+    id,
+    url,
+    defaultGraphs = [],
+    homepage,
+    engine,
+    rowCap,
+    blocksService,
+    needsUserAgent,
+    rawQueries,
+    method,
+    notes,
+  } = entry;
   return html`<dl class="facts">
-${fact("Id", html`<code>${id}</code>`)}${fact("URL", link(url, url), true)}${fact("Interface", interfaceNames[entry.interface])}${fact("Engine", engine ?? html`<span class="muted">not known</span>`)}${fact("Home page", homepage === undefined ? undefined : link(homepage, homepage), true)}${fact("Licence", licenceOf(entry), true)}${fact("Rows are cut at", rowCap === undefined ? undefined : numberText(rowCap))}${fact("Request method", method)}${fact("SERVICE", blocksService ? "refused" : undefined)}${fact("User-Agent", needsUserAgent ? "must name a contact" : undefined)}${fact("Dialect queries", rawQueries ? "passed on" : undefined)}</dl>
+${fact("Id", html`<code>${id}</code>`)}${fact("URL", link(url, url), true)}${fact("Default graph", defaultGraphs.length === 0 ? undefined : graphList(defaultGraphs), true)}${fact("Interface", interfaceNames[entry.interface])}${fact("Engine", engine ?? html`<span class="muted">not known</span>`)}${fact("Home page", homepage === undefined ? undefined : link(homepage, homepage), true)}${fact("Licence", licenceOf(entry), true)}${fact("Rows are cut at", rowCap === undefined ? undefined : numberText(rowCap))}${fact("Request method", method)}${fact("SERVICE", blocksService ? "refused" : undefined)}${fact("User-Agent", needsUserAgent ? "must name a contact" : undefined)}${fact("Dialect queries", rawQueries ? "passed on" : undefined)}</dl>
 ${
   notes.length === 0
     ? ""

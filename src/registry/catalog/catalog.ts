@@ -54,8 +54,16 @@ export const CatalogEntry = Type.Object({
   id,
   title: text("A few words."),
   description: Optional(text("One sentence in plain words.")),
-  url: text("URL of the endpoint, or of the file; http or https."),
+  url: text("URL of the endpoint, or of the file; http or https. Its default graphs are in its query part."),
   interface: Type.Enum([...endpointInterfaces], { description: "How the data is reached." }),
+  defaultGraphs: Optional(
+    Type.Array(Type.String({ maxLength: 2_048 }), {
+      minItems: 1,
+      maxItems: 20,
+      description:
+        "IRIs of the graphs that are its default graph; a part of the URL, as default-graph-uri. Queries with FROM or graphs of their own do not ask them.",
+    }),
+  ),
   homepage: Optional(text("URL of a page for people.")),
   license: Optional(text("IRI of the license.")),
   keywords: texts("Keywords."),

@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/triple-index.ts";
 import { dcat, dcterms, fedway, foaf, interfaces, rdf, skos, voidVocabulary, xsd } from "../../rdf/vocabularies.ts";
+import { splitGraphs } from "../../sparql/default-graphs.ts";
 import type { CatalogDocument, CatalogEntry, EndpointInterface, Federation } from "./catalog.ts";
 
 /** A field that is left as it is when absent, and removed when null (RFC 7396). */
@@ -37,6 +38,7 @@ const fields: readonly Field[] = [
   { name: "rowCap", properties: [fedway.rowCap], term: typed(xsd.integer) },
   { name: "blocksService", properties: [fedway.blocksService], term: typed(xsd.boolean) },
   { name: "needsUserAgent", properties: [fedway.needsUserAgent], term: typed(xsd.boolean) },
+  { name: "defaultGraphs", properties: [fedway.defaultGraph], term: iri },
   { name: "pseudoServices", properties: [fedway.pseudoService], term: iri },
   { name: "rawQueries", properties: [fedway.rawQueries], term: typed(xsd.boolean) },
   { name: "subjectPartition", properties: [fedway.subjectPartition], term: iri },
@@ -75,7 +77,8 @@ export function withFields(
     const value = wanted[field.name];
     if (value !== undefined) setField(document, field, textsOf(value));
   }
-  if (wanted.url !== undefined || wanted.interface !== undefined) setLocation(document, wanted);
+  const places = [wanted.url, wanted.interface, wanted.defaultGraphs];
+  if (places.some((value) => value !== undefined)) setLocation(document, wanted);
   return document.quads;
 }
 
@@ -130,18 +133,23 @@ const isShownLanguage = (object: RDF.Term): boolean =>
   object.termType === "Literal" && (object.language === "" || object.language.toLowerCase() === "en");
 
 /** URL and interface depend on each other: a file has its URL in another property. */
-function setLocation(document: Editing, { url, interface: wanted }: DocumentFields): void {
+function setLocation(document: Editing, changed: DocumentFields): void {
+  const { interface: wanted } = changed;
   const [endpointUrl] = document.objects(dcat.endpointURL);
   const [dataDump] = document.objects(voidVocabulary.dataDump);
   const wasFile = endpointUrl === undefined && dataDump !== undefined;
   const isFile = wanted === undefined ? wasFile : wanted === "file";
-  const kept = endpointUrl ?? dataDump;
-  const given = typeof url === "string" ? iri(url) : undefined;
-  const location = url === undefined ? kept : given;
-  const written = location === undefined ? [] : [location];
+  const written = locationIn(changed, endpointUrl ?? dataDump);
   if (isFile || wasFile) document.set(voidVocabulary.dataDump, isFile ? written : []);
   document.set(dcat.endpointURL, isFile ? [] : written);
   if (wanted !== undefined) setInterface(document, wanted);
+}
+
+/** The field of default graphs names them all, also where the URL is one that was read, with those of before. */
+function locationIn({ url, defaultGraphs }: DocumentFields, kept: RDF.Term | undefined): readonly RDF.NamedNode[] {
+  const given = url === undefined ? kept?.value : url;
+  if (typeof given !== "string") return [];
+  return [iri(defaultGraphs === undefined ? given : splitGraphs(given).bare)];
 }
 
 /** Other standards may stand beside the interface. */

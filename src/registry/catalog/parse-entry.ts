@@ -5,6 +5,7 @@ import {
   EntryProblem,
   statementsAbout,
   choice,
+  localName,
   count,
   flag,
   identifier,
@@ -23,6 +24,7 @@ import {
 } from "./statements.ts";
 import { describedFederation } from "./described-federation.ts";
 import { splitUrl } from "./index-catalog.ts";
+import { splitGraphs, withGraphs } from "../../sparql/default-graphs.ts";
 import { keyAdapters } from "./key-adapters.ts";
 
 /** The endpoint or federation that a catalogue document describes. */
@@ -149,6 +151,7 @@ function mirrored(statements: Statements): string | undefined {
 
 const entryTerms: ReadonlySet<string> = new Set([
   fedway.blocksService,
+  fedway.defaultGraph,
   fedway.engine,
   fedway.keyAdapter,
   fedway.mirrorOf,
@@ -162,7 +165,7 @@ const entryTerms: ReadonlySet<string> = new Set([
 ]);
 
 /** Where the data is and how it is reached. */
-function location(statements: Statements): Pick<CatalogEntry, "url" | "interface"> {
+function location(statements: Statements): Pick<CatalogEntry, "url" | "interface" | "defaultGraphs"> {
   const said = saidInterface(statements);
   const hasUrl = values(statements, dcat.endpointURL).length > 0;
   const property =
@@ -170,10 +173,37 @@ function location(statements: Statements): Pick<CatalogEntry, "url" | "interface
   if (property === voidVocabulary.dataDump && said !== undefined) {
     throw new EntryProblem(`dcat:endpointURL is missing: dcterms:conformsTo promises more than a file.`);
   }
-  return {
-    url: url(statements, property),
-    interface: property === voidVocabulary.dataDump ? "file" : (said ?? "sparql"),
-  };
+  const reached = property === voidVocabulary.dataDump ? "file" : (said ?? "sparql");
+  return { ...withDefaultGraphs(url(statements, property), reached, statements), interface: reached };
+}
+
+const mostDefaultGraphs = 20;
+const longestWithGraphs = 4_096;
+
+/**
+ * The default graphs of an endpoint are a part of its URL, so that each request has them, and nothing that is known of it
+ * is mixed up with what is known of the endpoint without them.
+ */
+function withDefaultGraphs(
+  written: string,
+  reached: EndpointInterface,
+  statements: Statements,
+): Pick<CatalogEntry, "url" | "defaultGraphs"> {
+  const given = iris(statements, fedway.defaultGraph);
+  if (given.length > 0 && reached !== "sparql")
+    throw new EntryProblem("fedway:defaultGraph needs a SPARQL endpoint.", localName(fedway.defaultGraph));
+  const relative = given.find((graph) => !/^[a-z][a-z0-9+.-]{0,30}:[^\s<>"{}|\\^`]+$/iu.test(graph));
+  if (relative !== undefined)
+    throw new EntryProblem(`fedway:defaultGraph ${quote(relative)} is not an absolute IRI.`, relative);
+  const whole = withGraphs(written, given);
+  if (given.length > mostDefaultGraphs || (given.length > 0 && whole.length > longestWithGraphs))
+    throw new EntryProblem(
+      `fedway:defaultGraph has more than ${mostDefaultGraphs} graphs, or makes the URL longer than ${longestWithGraphs} bytes.`,
+      localName(fedway.defaultGraph),
+    );
+  const { defaultGraphs } = splitGraphs(whole);
+  const isAsked = reached === "sparql" && defaultGraphs.length > 0;
+  return { url: whole, ...(isAsked && { defaultGraphs: Object.freeze(defaultGraphs) }) };
 }
 
 /** `dcterms:conformsTo`; other standards than these may stand there too. */

@@ -162,4 +162,5 @@ export function requiredText(statements: Statements, iri: string): string {
 /** A value as messages show it. */
 export const quote = (value: string): string => JSON.stringify(value.slice(0, 100));
 
-const localName = (iri: string): string => iri.slice(Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1);
+/** The last part of an IRI. */
+export const localName = (iri: string): string => iri.slice(Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1);

@@ -1,5 +1,6 @@
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import { countOf, type Observation, solutionsOf } from "./observation.ts";
+import { splitGraphs } from "../../sparql/default-graphs.ts";
 import { isWritable } from "../void/values.ts";
 import {
   allTriplesQuery,
@@ -106,11 +107,16 @@ const systemGraph =
 /** True for Virtuoso's own system graphs. */
 export const isSystemGraph = (graph: string): boolean => systemGraph.test(graph);
 
+/** The default graphs that the catalogue gives the endpoint; no others are described then. */
+const chosenGraphs = ({ target }: Run): readonly string[] => splitGraphs(target.endpoint.url).defaultGraphs;
+
 /** The graphs to ask (none: the default graph), and how many graphs are described together. */
 type OwnGraphs = Pick<Dialect, "graphs"> & { readonly together: number };
 
 /** The graphs to describe: all but Virtuoso's own, where it is a Virtuoso and they are few; else its default graph. */
 async function ownGraphs(run: Run): Promise<OwnGraphs> {
+  const { length } = chosenGraphs(run);
+  if (length > 0) return { graphs: [], together: length };
   if (!(await isVirtuoso(run))) return { graphs: [], together: 1 };
   const union: OwnGraphs = { graphs: [], together: Number.POSITIVE_INFINITY };
   const outcome = await graphsOf(run);
@@ -221,7 +227,7 @@ async function soundCount(run: Run, query: string): Promise<{ value: number | un
  * follows be asked of their union. Whether that is new, so that what was asked before must be asked again.
  */
 export async function turnToNamedGraphs(run: Run): Promise<boolean> {
-  if (!run.todo.isOpen("graph list")) return false;
+  if (!run.todo.isOpen("graph list") || chosenGraphs(run).length > 0) return false;
   if (!(await isDefaultGraphEmpty(run))) return false;
   const graphs = await startList(run, factKinds.graphs);
   await graphs.finish();
@@ -232,7 +238,7 @@ export async function turnToNamedGraphs(run: Run): Promise<boolean> {
 
 /** Lists the named graphs that lie beside the default graph, with their sizes where one query counts them all. */
 export async function listGraphsBeside(run: Run): Promise<void> {
-  if (run.todo.isOpen("graph list")) await listGraphs(run);
+  if (run.todo.isOpen("graph list") && chosenGraphs(run).length === 0) await listGraphs(run);
   run.todo.closeKind(factKinds.graphs);
 }
 

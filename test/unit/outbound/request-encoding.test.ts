@@ -30,6 +30,20 @@ describe("a query as an HTTP request", () => {
     expect(request).toMatchObject({ method: "GET", body: undefined, contentType: undefined });
     expect(parametersOf(request?.path.split("?")[1])).toEqual([["apikey", "x"], ...expected]);
   });
+  it.each([
+    ["nothing of its own", { query: "SELECT * { ?from ?p 'FROM' } # FROM" }, true],
+    ["FROM", { query: "SELECT * From <urn:h> { ?s ?p ?o }" }, false],
+    ["FROM NAMED", { query: "SELECT * FROM NAMED <urn:h> { ?s ?p ?o }" }, false],
+    ["a default graph", { query, defaultGraphs: ["urn:h"] }, false],
+    ["a named graph", { query, namedGraphs: ["urn:h"] }, false],
+  ])("has the default graphs of its URL where it brings %s: %s", (_, asked, isKept) => {
+    const given = new URL("https://a.example/sparql?a=b&default-graph-uri=urn%3Ag");
+    for (const method of ["post-form", "post-direct", "get"] as const) {
+      const path = encodeRequest(method, given, asked)?.path ?? "";
+      expect(path.startsWith("/sparql?a=b")).toBe(true);
+      expect(path.includes("default-graph-uri=urn%3Ag")).toBe(isKept);
+    }
+  });
   it("get does not repeat a query that the URL carries already", () => {
     const redirected = new URL("https://a.example/sparql?query=ASK%7B%7D");
     expect(encodeRequest("get", redirected, { query })?.path).toBe("/sparql?query=ASK%7B%7D");

@@ -9,6 +9,10 @@ const catalog = toCatalog([
   toEntry("rhea", { url: "https://sparql.rhea-db.org/sparql/" }),
   toEntry("bgee", { url: "http://bgee.org/sparql" }),
   toEntry("nextprot", { url: "https://sparql.nextprot.org" }),
+  toEntry("chosen", {
+    url: "https://graphs.example/sparql?default-graph-uri=urn%3Ag",
+    defaultGraphs: ["urn:g"],
+  }),
   toEntry("twin-1", { url: "http://twin.example/sparql" }),
   toEntry("twin-2", { url: "https://twin.example/sparql/" }),
 ]);
@@ -30,6 +34,8 @@ describe("a SERVICE target that is written otherwise than in the catalogue plans
     ["http://sparql.rhea-db.org/sparql/", "rhea"],
     ["https://bgee.org/sparql/", "bgee"],
     ["http://sparql.nextprot.org/", "nextprot"],
+    ["https://graphs.example/sparql", "chosen"],
+    ["http://graphs.example/sparql/", "chosen"],
   ])("<%s>", (written, id) => {
     const url = catalog.byId(id)?.url ?? "";
     const plan = planOf(`SELECT * { SERVICE <${written}> ${body} }`);

@@ -95,6 +95,21 @@ describe("a document from fields", () => {
     expect(readItem(back).value).toEqual(value);
   });
 
+  it("has default graphs, which are a part of the URL that is read, and of what is written back", () => {
+    const sparql = { ...whole, interface: "sparql" } as const;
+    const graphs = ["urn:g:1", "http://g.example/?a=b&c#d"];
+    const quads = documentOf("endpoint", { ...sparql, defaultGraphs: graphs });
+    const known = readItem(quads).value as DocumentFields & { readonly url: string };
+    const first = `${url}?default-graph-uri=urn%3Ag%3A1`;
+    expect(known.url).toBe(`${first}&default-graph-uri=http%3A%2F%2Fg.example%2F%3Fa%3Db%26c%23d`);
+    expect(known.defaultGraphs).toEqual(graphs);
+    expect(readItem(withFields("endpoint", quads, known)).value).toEqual(known);
+    const one = { ...known, url: first, defaultGraphs: ["urn:g:1"] };
+    expect(readItem(withFields("endpoint", quads, { url: known.url, defaultGraphs: ["urn:g:1"] })).value).toEqual(one);
+    const none = readItem(withFields("endpoint", documentOf("endpoint", known), { defaultGraphs: null })).value;
+    expect(none).toEqual(sparql);
+  });
+
   it("can be a federation", () => {
     const federation = { id: "f", title: "F", members: ["a"], memberKeywords: ["k"], memberQuery: "q" };
     expect(readItem(documentOf("federation", federation)).value).toEqual(federation);

@@ -31,6 +31,9 @@ const url = (value: string): string => but({ url: `dcat:endpointURL ${value}` })
 const id = (value: string): string => but({ id: `dcterms:identifier ${value}` });
 const title = (value: string): string => but({ title: `dcterms:title ${value}` });
 
+const graphs = (count: number, length: number): string =>
+  Array.from({ length: count }, (_, at) => `<urn:${"g".repeat(length)}:${at}>`).join(", ");
+
 const shouldRead = (turtle: string, expected: object): void => expect(read(turtle)).toMatchObject(expected);
 const shouldRefuse = (turtle: string, reason: RegExp, about?: string): void => {
   try {
@@ -55,6 +58,19 @@ describe("a description that is accepted", () => {
       "keeps the URL as written",
       url("<HTTP://Alpha.example:80/a%2fb?x=y>"),
       { url: "HTTP://Alpha.example:80/a%2fb?x=y" },
+    ],
+    [
+      "has the default graphs that its URL has",
+      url("<https://alpha.example/sparql?a=b&default-graph-uri=urn:g>"),
+      { url: "https://alpha.example/sparql?a=b&default-graph-uri=urn:g", defaultGraphs: ["urn:g"] },
+    ],
+    [
+      "adds default graphs to its URL",
+      `${url("<https://alpha.example/sparql?a=b&default-graph-uri=urn:g>").replace(/ [.]$/u, "")} ; fedway:defaultGraph <urn:h>, <urn:g> .`,
+      {
+        url: "https://alpha.example/sparql?a=b&default-graph-uri=urn%3Ag&default-graph-uri=urn%3Ah",
+        defaultGraphs: ["urn:g", "urn:h"],
+      },
     ],
     ["has a description", plus('dcterms:description " One sentence. "'), { description: "One sentence." }],
     ["prefers English", title('"Alfa"@es , "Alpha"@en'), { title: "Alpha" }],
@@ -174,6 +190,14 @@ describe("a description that is refused", () => {
     ["has a script as homepage", plus("foaf:homepage <javascript:alert(1)>"), /foaf:homepage is not an http/],
     ["has a text as licence", plus('dcterms:license "CC0"'), /dcterms:license is not an http/, "CC0"],
     ["has a text as pseudo-service", plus('fedway:pseudoService "label"'), /pseudoService is not an IRI/],
+    ["has a text as default graph", plus('fedway:defaultGraph "urn:g"'), /defaultGraph is not an IRI/],
+    ["has 21 default graphs", plus(`fedway:defaultGraph ${graphs(21, 1)}`), /more than 20 graphs/, "defaultGraph"],
+    ["has long default graphs", plus(`fedway:defaultGraph ${graphs(3, 2_000)}`), /longer than 4096 bytes/],
+    [
+      "has a default graph of a file",
+      but({ url: "void:dataDump <https://a.example/a.ttl>" }, "fedway:defaultGraph <urn:g>"),
+      /defaultGraph needs a SPARQL endpoint/,
+    ],
     ["has a text as flag", plus('fedway:rawQueries "true"'), /rawQueries is not one of true and false/],
     ["has a flag that is yes and no", plus("fedway:rawQueries true, false"), /rawQueries is not one of/],
     ["mirrors an IRI", plus("fedway:mirrorOf <urn:x:people>"), /mirrorOf/],
