@@ -36,5 +36,22 @@ export function problemForModel(problem: Problem, hint: Hint): Problem {
     .flatMap((sentence) => hint(sentence) ?? []);
   const better = (advice[problem.code] ?? []).flatMap((sentence) => hint(sentence) ?? []).slice(0, 1);
   const next = [...(own.some((sentence) => sentence.startsWith("Did you mean")) ? own : better), ...own];
-  return { ...problem, next: next.length === 0 ? undefined : [...new Set(next)].slice(0, 2).join(" ") };
+  return {
+    ...problem,
+    ...shortEvidence(problem),
+    next: next.length === 0 ? undefined : [...new Set(next)].slice(0, 2).join(" "),
+  };
+}
+
+/** Characters of questions that a model is shown. */
+const mostEvidence = 2_000;
+
+/** The first question of each statement, as far as they are short. */
+function shortEvidence({ statements }: Problem): Pick<Problem, "statements"> {
+  let room = mostEvidence;
+  const short = statements?.flatMap(({ claim, evidence: [first] }) => {
+    room -= first?.query.length ?? 0;
+    return first === undefined || room < 0 ? [] : [{ claim, evidence: [first] }];
+  });
+  return short === undefined || short.length === 0 ? { statements: undefined } : { statements: short };
 }

@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { asCommands } from "./advice.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { isTerminal, safeForTerminal, styled } from "./terminal.ts";
-import type { Problem } from "../errors/fedway-error.ts";
+import type { Evidence, Problem } from "../errors/fedway-error.ts";
 
 /**
  * Writes text; resolves when it is handed over. A terminal gets control characters in visible form, all others get the text
@@ -107,6 +107,15 @@ export async function writeProblem({ stderr }: CliIo, problem: Problem, query?: 
   await write(stderr, [styled(stderr, "red", first), ...rest].join("\n"));
 }
 
+/** The first question of each statement, to be asked again. */
+const askedLines = ({ statements = [] }: Problem): readonly string[] =>
+  statements.flatMap(({ evidence }) => evidence.slice(0, 1).map(evidenceText));
+
+function evidenceText({ endpoint, federation, query, count }: Evidence): string {
+  const place = endpoint ?? (federation === undefined ? "" : `federation ${federation}`);
+  return `asked${place === "" ? "" : ` ${place}`}: ${oneLine(query)} (${count} ${count === 1 ? "row" : "rows"})`;
+}
+
 /** A problem as text for people: code, what happened, where, and what to do next. */
 export function problemText(problem: Problem, query?: string): string {
   const { line, column, endpoint } = problem.where ?? {};
@@ -115,6 +124,7 @@ export function problemText(problem: Problem, query?: string): string {
   if (line !== undefined && query !== undefined) lines.push(...pointer(query, line, column));
   if (endpoint !== undefined) lines.push(`endpoint: ${endpoint}`);
   if (problem.endpoints && problem.endpoints.length > 0) lines.push(`endpoints: ${problem.endpoints.join(", ")}`);
+  lines.push(...askedLines(problem));
   if (problem.next !== undefined) lines.push(`next: ${asCommands(problem.next)}`);
   if (problem.run !== undefined) lines.push(`run: ${problem.run}`);
   return `${visible(lines.join("\n"))}\n`;

@@ -1,13 +1,28 @@
-/**
- * Evidence of a finding: endpoints were asked for it now, or descriptions say so. Conclusions are never shown as observations.
- * "asked now" is said of nothing that facts could have kept from being asked.
- */
-export type Evidence = { readonly kind: "asked" } | { readonly kind: "described"; readonly at: readonly string[] };
+import type { Statement } from "../errors/fedway-error.ts";
 
-/** The evidence of a finding in the words of its reader. */
-export function evidenceText(evidence: Evidence): string {
-  if (evidence.kind === "asked") return "asked now";
-  const [oldest] = evidence.at.toSorted();
+/** "by the description of 2026-01-02 03:04", of facts that kept endpoints from being asked. Conclusions are never shown as observations. */
+export function describedText(at: readonly string[]): string {
+  const [oldest] = at.toSorted();
   const date = oldest === undefined ? "" : ` of ${oldest.slice(0, 16).replace("T", " ")}`;
-  return evidence.at.length === 1 ? `by the description${date}` : `by the descriptions${date} or later`;
+  return at.length === 1 ? `by the description${date}` : `by the descriptions${date} or later`;
+}
+
+/**
+ * The text of statements: their claims, each run of them with the evidence that they share.
+ * @param ageMs since they were made; absent: now
+ */
+export function statedText(statements: readonly Statement[], ageMs?: number): string {
+  const grounds = statements.map((statement) => groundText(statement, ageMs));
+  const claims = statements.map(({ claim }, at) =>
+    grounds[at] === grounds[at + 1] ? claim : `${claim} (${grounds[at]})`,
+  );
+  return `${claims.join("; ")}.`;
+}
+
+/** The weakest evidence of a statement, in words. */
+function groundText({ evidence }: Statement, ageMs: number | undefined): string {
+  const described = evidence.filter(({ by }) => by === "description").map(({ time }) => time);
+  if (described.length > 0) return describedText([...new Set(described)]);
+  if (evidence.every(({ by }) => by === "query")) return "by the query alone";
+  return ageMs === undefined ? "asked now" : `asked ${Math.round(ageMs / 1000)} s ago`;
 }

@@ -28,7 +28,16 @@ const faultKinds = [
 export type FaultKind = (typeof faultKinds)[number];
 
 /** Fields of a problem that come from its error. */
-type Shown = "where" | "next" | "fault" | "upstreamStatus" | "retryAfterMs" | "endpoints" | "repairs" | "suggested";
+type Shown =
+  | "where"
+  | "next"
+  | "fault"
+  | "upstreamStatus"
+  | "retryAfterMs"
+  | "endpoints"
+  | "repairs"
+  | "statements"
+  | "suggested";
 
 /** Everything an error may carry beside its code and message; `next` is one sentence. */
 export interface ErrorDetails extends Partial<Pick<Problem, Shown | "suggestions">> {
@@ -39,6 +48,8 @@ export interface ErrorDetails extends Partial<Pick<Problem, Shown | "suggestions
 
 export type ErrorWhere = NonNullable<Problem["where"]>;
 export type Repair = NonNullable<Problem["repairs"]>[number];
+export type Statement = NonNullable<Problem["statements"]>[number];
+export type Evidence = Statement["evidence"][number];
 export type Suggestion = NonNullable<Problem["suggestions"]>[number];
 
 /**
@@ -83,7 +94,7 @@ export function libraryMessage(thrown: unknown): string | undefined {
 /** The problem document of any thrown value; as JSON it has only what is known. */
 export function toProblem(thrown: unknown, run?: string): Problem {
   const error = toFedwayError(thrown);
-  const { where, next, fault, upstreamStatus, retryAfterMs, endpoints, repairs, suggested, suggestions } =
+  const { where, next, fault, upstreamStatus, retryAfterMs, endpoints, repairs, statements, suggested, suggestions } =
     error.details;
   return {
     type: `urn:fedway:problem:${error.code.toLowerCase().replaceAll("_", "-")}`,
@@ -99,6 +110,7 @@ export function toProblem(thrown: unknown, run?: string): Problem {
     retryAfterMs: retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs),
     endpoints,
     repairs,
+    statements,
     suggested,
     suggestions,
     run,

@@ -42,6 +42,28 @@ export const Problem = Type.Object(
         { description: "Changes that mend the query." },
       ),
     ),
+    statements: Optional(
+      Type.Array(
+        Type.Object({
+          claim: Type.String(),
+          evidence: Type.Array(
+            Type.Object({
+              endpoint: Optional(text("Catalogue id of the endpoint that was asked; absent: its SERVICEs name them.")),
+              federation: Optional(text("Id of the federation that was asked.")),
+              query: text(
+                "The question, as SPARQL; sent again to the same place it shows whether the claim still holds.",
+              ),
+              count: integer("Rows of its answer."),
+              time: text("When it was answered, or the description made that proves the answer (ISO 8601)."),
+              by: Type.Enum(["answer", "description", "query"], {
+                description: "Endpoints were asked; their descriptions say so; or the query alone decides it.",
+              }),
+            }),
+          ),
+        }),
+        { description: "The claims of `detail`, each with the questions and answers that it was made from." },
+      ),
+    ),
     suggested: Optional(text("The query with all that is offered; it was not run.")),
     suggestions: Optional(
       Type.Array(

@@ -2,7 +2,7 @@ import { lackOf } from "../../plan/known-terms.ts";
 import type { KnownTerms, PlanContext, Remarks } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import { usedTerms } from "../../sparql/used-terms.ts";
-import { evidenceText } from "../evidence.ts";
+import { describedText } from "../evidence.ts";
 
 /** Limit of terms with suggestions: planning waits for them. */
 const mostRemarks = 5;
@@ -23,15 +23,15 @@ export function createRemarks(terms: KnownTerms, { catalog }: Pick<PlanContext, 
         .filter((term) => ids.every((id) => terms.hasTerm(id, term) === "no"))
         .map((term) => {
           const { lack, meant } = lackOf(term, { ids, parsed, terms });
-          return { lack, meant, evidence: { kind: "described", at } as const };
+          return { lack, meant, at };
         });
     });
     return lacking
       .filter(({ lack }) => !plan.notes.some(({ message }) => message.includes(lack)))
       .slice(0, mostRemarks)
-      .map(({ lack, evidence, meant }) => ({
+      .map(({ lack, at, meant }) => ({
         code: "TERM_UNKNOWN",
-        message: `${lack}, ${evidenceText(evidence)}.${meant()}`,
+        message: `${lack}, ${describedText(at)}.${meant()}`,
       }));
   };
 }

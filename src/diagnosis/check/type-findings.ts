@@ -4,7 +4,7 @@ import type { Constraint, JoinedPattern } from "../../sparql/joined-patterns.ts"
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";
-import { evidenceText } from "../evidence.ts";
+import { describedText } from "../evidence.ts";
 import { unlikeKeys } from "../why/unlike-keys.ts";
 import { meantBy } from "./meant-types.ts";
 import type { KnownValues } from "./other-values.ts";
@@ -70,7 +70,7 @@ function findingOf(found: Contradiction, certain: boolean, shownOf: Shown): Type
   const { name, one, other } = found;
   const ids = [one, other].flatMap(({ of }) => (of.kind === "pattern" ? idsFor(of.scope.service) : []));
   const at = [...new Set(ids)].flatMap((id) => facts.models.get(id)?.described?.finishedAt ?? []);
-  const by = `${evidenceText({ kind: "described", at })}${certain ? "" : ", which may lack some"}`;
+  const by = `${describedText(at)}${certain ? "" : ", which may lack some"}`;
   const shown = name?.startsWith("_:") ? "the node between" : `?${name}`;
   const what =
     name === undefined

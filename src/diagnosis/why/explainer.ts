@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { FedwayError, type Problem, toProblem } from "../../errors/fedway-error.ts";
+import { FedwayError, type Problem, type Statement, toProblem } from "../../errors/fedway-error.ts";
 import type { Planner } from "../../plan/create-planner.ts";
 import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
@@ -8,12 +8,13 @@ import type { Probe } from "../../query/probe.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import { withServiceUrls } from "../../sparql/service-ids.ts";
 import type { QueryCheck } from "../check/query-check.ts";
-import { evidenceText } from "../evidence.ts";
-import { type EvidentFinding, type Inquiry, whereOf } from "./inquiry.ts";
+import { statedText } from "../evidence.ts";
+import { endpointOf, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
 import { Prober, type ProbeBudget } from "./prober.ts";
-import { headOf, partsOf } from "./query-parts.ts";
+import { headOf, partsOf, type QueryPart } from "./query-parts.ts";
 import { findingOf } from "./search-cause.ts";
 import { shareWork } from "./share-work.ts";
+import { none, statementsOf } from "./statements.ts";
 
 /** A query whose answer was empty. */
 export interface EmptyQuery {
@@ -121,8 +122,8 @@ export function createExplainer(options: ExplainerOptions) {
 /** Marks evidence from an earlier answer as not asked now. */
 function aged(diagnosis: EmptyDiagnosis, ms: number): EmptyDiagnosis {
   const { problem } = diagnosis;
-  const detail = problem?.detail.replace(/\(asked now\)\.$/, `(asked ${Math.round(ms / 1000)} s ago).`);
-  return problem === null || detail === undefined ? diagnosis : { ...diagnosis, problem: { ...problem, detail } };
+  if (!problem?.statements) return diagnosis;
+  return { ...diagnosis, problem: { ...problem, detail: statedText(problem.statements, ms) } };
 }
 
 /** Final: who asks again within two minutes would find nothing else. */
@@ -147,13 +148,16 @@ async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: Pr
   return end(finding === null ? null : problemOf(inquiry, finding), inquiry.prober);
 }
 
-function problemOf(inquiry: Inquiry, { finding, evidence }: EvidentFinding): Problem {
-  const { code, message, part, endpoint, endpoints, repairs = [], suggestions = [], next } = finding;
-  const stated = evidence ? `${message.replace(/\.$/, "")} (${evidenceText(evidence)}).` : message;
-  const all = evidence?.kind === "described" ? "With prune=false the endpoints are asked all the same." : undefined;
-  const found = new FedwayError(code, stated, {
+function problemOf(inquiry: Inquiry, finding: Finding): Problem {
+  const { code, remark, part, endpoint, endpoints, repairs = [], suggestions = [], next } = finding;
+  const statements = statementsFor(inquiry, finding);
+  const stated = [...(statements.length > 0 ? [statedText(statements)] : []), ...(remark ? [remark] : [])];
+  const isDescribed = statements.some(({ evidence }) => evidence.some(({ by }) => by === "description"));
+  const all = isDescribed ? "With prune=false the endpoints are asked all the same." : undefined;
+  const found = new FedwayError(code, stated.join(" "), {
     ...(part && { where: whereOf(inquiry, part, endpoint) }),
     next: all ?? next,
+    ...(statements.length > 0 && { statements }),
     endpoints,
     ...(repairs.length > 0 && { repairs }),
     ...(suggestions.length > 0 && { suggestions }),
@@ -161,10 +165,29 @@ function problemOf(inquiry: Inquiry, { finding, evidence }: EvidentFinding): Pro
   return toProblem(inquiry.relocated(found));
 }
 
+/** The claims of a finding that hold; in place of its first one, where that does not, that the query has no solutions. */
+function statementsFor({ prober, all }: Inquiry, { claims }: Finding): readonly Statement[] {
+  const [first] = claims;
+  const held = statementsOf(prober, claims);
+  if (first === undefined || held[0]?.claim === first.text) return held;
+  return [...statementsOf(prober, [{ text: "The query has no solutions", grounds: [none(all)] }]), ...held];
+}
+
+/** Versions of the descriptions by which endpoints of a query may not be asked. */
+function describedAt(
+  terms: Inquiry["terms"],
+  { catalog, home }: Pick<Inquiry, "catalog" | "home">,
+  { parts, ids }: { readonly parts: readonly QueryPart[]; readonly ids: readonly string[] },
+): readonly string[] {
+  const services = parts.flatMap((part) => endpointOf({ catalog, home }, part) ?? []);
+  const asked = new Set([...(home === undefined ? ids : []), ...services]);
+  return [...asked].flatMap((id) => terms?.descriptionVersion(id) ?? []);
+}
+
 /** Undecided when the query is none whose parts can be asked. */
-function openInquiry(options: ExplainerOptions, asked: EmptyQuery, budget: ProbeBudget): Inquiry | FedwayError {
+function openInquiry(options: ExplainerOptions, request: EmptyQuery, budget: ProbeBudget): Inquiry | FedwayError {
   const { catalog, terms, planner, run, now } = options;
-  const { query: written, endpoint, federation } = asked;
+  const { query: written, endpoint, federation } = request;
   const wanted = { text: written, endpointId: endpoint, federationId: federation };
   const { plan } = planner.plan({ ...wanted, strict: false, defaultGraphs: [], namedGraphs: [] });
   if (plan.kind === "rejected") return new FedwayError(plan.reason.code, plan.reason.message, plan.reason.details);
@@ -173,11 +196,12 @@ function openInquiry(options: ExplainerOptions, asked: EmptyQuery, budget: Probe
   if (query === undefined || query.form === "DESCRIBE" || query.outline.shortConstruct) return cannotAsk();
   const parts = partsOf(query);
   if (parts.length === 0 || parts.length > mostParts) return cannotAsk();
-  const target = targetOf(plan, asked);
-  const prober = new Prober({ run, now, head: headOf(query), target }, budget);
+  const target = targetOf(plan, request);
   const members = federation === undefined ? undefined : catalog.federation(federation);
   const ids = members ? catalog.membersOf(members).map(({ id }) => id) : [];
   const home = target.endpointId ?? (plan.kind === "direct" ? plan.endpoint.url : undefined);
+  const at = describedAt(terms, { catalog, home }, { parts, ids });
+  const prober = new Prober({ run, now, head: headOf(query), target, describedAt: at }, budget);
   const relocated = (error: FedwayError): unknown => substituted.relocated(error);
   const known = { offers: [], unknown: [], contradictions: [] };
   return {
@@ -185,6 +209,7 @@ function openInquiry(options: ExplainerOptions, asked: EmptyQuery, budget: Probe
     written,
     relocated,
     parts,
+    all: parts,
     prober,
     target,
     catalog,

@@ -1,11 +1,20 @@
 import type { Candidate, Variation } from "./vary-triple.ts";
-import { candidateFinding, candidatesOf, hintsOf, isRepair, suggestionsOf, variationsOf } from "./vary-triple.ts";
+import {
+  candidateFinding,
+  candidatesOf,
+  hintsOf,
+  isRepair,
+  placeClaim,
+  suggestionsOf,
+  variationsOf,
+} from "./vary-triple.ts";
 import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm } from "./inquiry.ts";
 import { likeness } from "./alike.ts";
-import { coreOf } from "./core-of-parts.ts";
+import { contradicted, coreOf } from "./core-of-parts.ts";
 import { mending } from "./mending.ts";
 import { explainJoin } from "./join-adapters.ts";
 import { type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
+import { answered, mostNamed, none, some } from "./statements.ts";
 import { prefixEdit } from "../check/unknown-terms.ts";
 import { explainFilter } from "./vary-filter.ts";
 import { mistakenEndpoint, termOf } from "./mistaken-endpoint.ts";
@@ -31,7 +40,7 @@ export async function findCause(inquiry: Inquiry, note: Note, depth = 0): Promis
   const { parts, prober } = inquiry;
   const alone = parts.filter((part) => part.kind === "triple" || part.kind === "block");
   const clauses = clausesOf(parts);
-  const groups = [parts, ...alone.map((part) => [part]), ...clauses];
+  const groups = [parts, ...alone.map((part) => [part]), ...clauses, ...contradicted(inquiry).map(({ core }) => core)];
   const [whole, ...others] = await prober.anySolutions(groups.map(renderParts));
   if (whole !== false) return whole === true ? "solvable" : "unknown";
   const empty = alone.filter((_, at) => others[at] === false);
@@ -41,9 +50,9 @@ export async function findCause(inquiry: Inquiry, note: Note, depth = 0): Promis
       ? await causeInside({ ...inquiry, parts: one?.inner ?? [] }, note, depth + 1)
       : undefined;
   if (inside) return inside;
-  if (one) return { ...(await blameEmpty(inquiry, [one, ...more], note)), isEmptyAlone: true };
-  const [first] = clauses.find((_, at) => others[alone.length + at] === false) ?? [];
-  if (first) note(emptyClause(inquiry, first));
+  if (one) return blameEmpty(inquiry, [one, ...more], note);
+  const clause = clauses.find((_, at) => others[alone.length + at] === false);
+  if (clause) note(emptyClause(inquiry, clause));
   return blameTogether(inquiry, note);
 }
 
@@ -53,9 +62,18 @@ async function causeInside(inquiry: Inquiry, note: Note, depth: number): Promise
   return typeof cause === "object" ? cause : undefined;
 }
 
-function emptyClause(inquiry: Inquiry, part: QueryPart): Finding {
-  const message = `The clause ${atEndpoint(inquiry, part)} has no solutions, though each of its patterns has.`;
-  return { code: "EMPTY_PATTERN", message, part, repairs: [], suggestions: [] };
+function emptyClause(inquiry: Inquiry, clause: readonly QueryPart[]): Finding {
+  const [part] = clause;
+  const patterns = clause.filter(({ kind }) => kind === "triple" || kind === "block").slice(0, mostNamed);
+  const text = part ? `The clause ${atEndpoint(inquiry, part)} has no solutions` : "";
+  return {
+    code: "EMPTY_PATTERN",
+    claims: [
+      { text, grounds: [none(clause)] },
+      { text: "its patterns have some alone", grounds: patterns.map((each) => some([each])) },
+    ],
+    part,
+  };
 }
 
 /** The parts of each SERVICE that has several. */
@@ -71,7 +89,7 @@ async function blameEmpty(
   note: Note,
 ): Promise<Finding> {
   const empty = [first, ...rest];
-  note(emptyPattern(inquiry, first, rest.length));
+  note(emptyPattern(inquiry, first, rest));
   const mistaken = await mistakenEndpoint(inquiry, empty);
   if (mistaken) return mistaken;
   const suspects = empty.filter(({ triple }) => triple !== undefined).slice(0, mostSuspects);
@@ -79,7 +97,7 @@ async function blameEmpty(
   const candidate = best.find((each) => isRepair(each, empty));
   if (candidate && candidate.likeness.score >= goodEnough) return candidateFinding(inquiry, [candidate, ...best], true);
   const [suspect] = suspects;
-  if (suspect === undefined) return emptyPattern(inquiry, first, rest.length);
+  if (suspect === undefined) return emptyPattern(inquiry, first, rest);
   return rest.length === 0
     ? unlikely(inquiry, suspect, best)
     : blameSeveral(inquiry, [suspect, ...suspects.slice(1)], empty);
@@ -100,28 +118,39 @@ async function blameSeveral(
     const candidate = best.find((each) => isRepair(each, empty));
     const isLikely = candidate !== undefined && candidate.likeness.score >= goodEnough;
     findings.push(
-      isLikely ? candidateFinding(inquiry, [candidate, ...best], true) : await unlikely(inquiry, part, best),
+      isLikely ? await candidateFinding(inquiry, [candidate, ...best], true) : await unlikely(inquiry, part, best),
     );
     if (!isLikely) continue;
     moved.push({ iri: candidate.variation.written?.value ?? "", by: candidate.found?.value ?? "" });
   }
   const [finding] = findings;
-  const told = emptyPattern(inquiry, suspects[0], empty.length - 1);
+  const shown = emptyPattern(
+    inquiry,
+    suspects[0],
+    empty.filter((part) => part !== suspects[0]),
+  );
   const edits = new Map(findings.flatMap((each) => each.edits ?? []).map((edit) => [edit.range.from, edit]));
   const known = new Set([...others].flatMap((part) => termOf(part)?.iri ?? []));
   const prefix = prefixEdit(inquiry.query, moved, (iri) => known.has(iri));
-  const [way] = await mending(inquiry, [{ edits: prefix ? [prefix] : [...edits.values()] }]);
+  const changed = prefix ? [prefix] : [...edits.values()];
+  const [way] = await mending(inquiry, [{ edits: changed }]);
   const repairs = way ? [repairOf(inquiry, "terms", way.edits)] : [];
-  const next = way ? "Take the repair; the query then has solutions (checked)." : told.next;
-  return { ...told, ...finding, message: told.message, repairs, next };
+  const next = way ? "Take the repair; the query then has solutions (checked)." : shown.next;
+  return { ...shown, ...finding, claims: shown.claims, repairs, next };
 }
 
-function emptyPattern(inquiry: Inquiry, part: QueryPart, more: number): Finding {
-  const others = more > 0 ? ` Nor do ${more} more of the patterns.` : "";
-  const message = `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}, not even alone.${others}`;
+function emptyPattern(inquiry: Inquiry, part: QueryPart, others: readonly QueryPart[] = []): Finding {
+  const more = others.slice(0, mostNamed);
+  const least = more.length < others.length ? "at least " : "";
   return {
     code: "EMPTY_PATTERN",
-    message,
+    claims: [
+      {
+        text: `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}, not even alone`,
+        grounds: [none([part])],
+      },
+      { text: `nor do ${least}${more.length} more of the patterns`, grounds: more.map((each) => none([each])) },
+    ],
     part,
     next: "Compare the pattern with the schema of the endpoint.",
   };
@@ -137,13 +166,11 @@ async function unlikely(inquiry: Inquiry, part: QueryPart, best: readonly Candid
   if (other) return other;
   return {
     code: first === undefined ? "EMPTY_PATTERN" : isTerm ? "EMPTY_TERM" : "EMPTY_VALUE",
-    message: emptyPattern(inquiry, part, 0).message,
+    claims: [...emptyPattern(inquiry, part).claims, ...placeClaim(inquiry, first)],
     part,
     suggestions: suggestionsOf(known),
     next:
-      known.length > 0
-        ? "Choose among the suggested terms, which do occur there."
-        : "Compare the pattern with the schema of the endpoint.",
+      known.length > 0 ? "Choose among the suggested terms." : "Compare the pattern with the schema of the endpoint.",
   };
 }
 
@@ -159,7 +186,8 @@ async function otherValues(
   const objects = variationsOf(part, [part]).filter(({ place }) => place === "object");
   const [all, written] = [objects.at(-1), objects.at(-1)?.written];
   if (all === undefined || written === undefined) return undefined;
-  const [values] = await inquiry.prober.terms([{ ...all.wanted, most: fewValues + 1 }]);
+  const wanted = { ...all.wanted, most: fewValues + 1 };
+  const [values] = await inquiry.prober.terms([wanted]);
   if (values === undefined || values.length === 0 || values.length > fewValues) return undefined;
   const was = shownTerm(inquiry, written);
   const scored = values.map((found): Candidate => {
@@ -168,7 +196,13 @@ async function otherValues(
   });
   return {
     code: "EMPTY_VALUE",
-    message: `${was} does not occur in ${shownPart(part)} ${atEndpoint(inquiry, part)}; all values there: ${values.map((value) => shownTerm(inquiry, value)).join(", ")}.`,
+    claims: [
+      { text: `${was} does not occur in ${shownPart(part)} ${atEndpoint(inquiry, part)}`, grounds: [none([part])] },
+      {
+        text: `all values there: ${values.map((value) => shownTerm(inquiry, value)).join(", ")}`,
+        grounds: [answered(wanted)],
+      },
+    ],
     part,
     suggestions: suggestionsOf(
       scored.toSorted((left, right) => right.likeness.score - left.likeness.score),
@@ -180,52 +214,50 @@ async function otherValues(
 
 /** Parts of which each has solutions, but not all together. */
 async function blameTogether(inquiry: Inquiry, note: Note): Promise<Finding> {
-  const { core, needless } = await coreOf(inquiry);
+  const found = await coreOf(inquiry);
+  const { core, needless } = found;
   if (core.length === 0) return undecided(inquiry);
-  note(togetherEmpty(core));
+  note(togetherEmpty(found));
   const suspects = core.filter(({ triple }) => triple !== undefined).slice(0, mostSuspects);
   const best = await bestCandidates(inquiry, suspects, inquiry.parts);
   const filter = core.find(({ kind }) => kind === "filter");
   // What a filter leaves out may be there in the other direction, and mean nothing.
   const candidate = best.find((each) => isRepair(each, []) && !(filter && each.found === undefined));
-  const findingFrom = (least: number): Finding | null =>
+  const findingFrom = async (least: number): Promise<Finding | null> =>
     candidate && candidate.likeness.score >= least ? candidateFinding(inquiry, [candidate, ...best], false) : null;
-  const sure = findingFrom(nearlySure);
+  const sure = await findingFrom(nearlySure);
   if (sure) return sure;
-  if (filter) return explainFilter(inquiry, filter, needless.includes(filter));
-  const likely = findingFrom(goodEnough);
+  if (filter) return explainFilter(inquiry, filter, { isSole: needless.includes(filter), claims: found.claims });
+  const likely = await findingFrom(goodEnough);
   // Between endpoints unlike keys are the likeliest mistake, and another class by chance; within one any other is.
   const isBetween = new Set(inquiry.parts.map(serviceOf)).size > 1;
   if (likely && !isBetween) return likely;
   const { finding, examples } = await explainJoin(inquiry, core);
-  const told = togetherEmpty(core);
+  const shown = togetherEmpty(found);
   return (
     finding ??
     (candidate?.likeness.kind === "other" ? null : likely) ?? {
-      ...told,
-      message: told.message + examples,
+      ...shown,
+      claims: [...shown.claims, ...examples],
       suggestions: suggestionsOf(best),
     }
   );
 }
 
-function togetherEmpty(core: readonly QueryPart[]): Finding {
+function togetherEmpty({ core, claims }: Awaited<ReturnType<typeof coreOf>>): Finding {
   const last = core.at(-1);
-  const names = core.slice(0, 3).map(shownPart).join("  and  ");
-  const isAlone = core.length === 1;
   return {
     code: last?.kind === "filter" ? "EMPTY_FILTER" : "EMPTY_JOIN",
-    message: isAlone
-      ? `The query has no solutions because of ${names}, though that has some alone.`
-      : `These have no solutions together, though the query has some without any one of them: ${names}`,
+    claims,
     part: last,
     next: "Compare the values that join these patterns.",
   };
 }
 
-const undecided = (inquiry: Inquiry): Finding => ({
+const undecided = ({ prober, parts }: Inquiry): Finding => ({
   code: "EMPTY_UNDECIDED",
-  message: `Each part of the query has solutions alone; which of them exclude each other could not be asked in ${inquiry.prober.asked} questions.`,
+  claims: [{ text: "The patterns have no solutions together", grounds: [none(parts)] }],
+  remark: `Which of them exclude each other could not be asked in ${prober.asked} questions.`,
   next: "Ask parts of the query alone, beginning with the pattern that has the fewest solutions.",
 });
 

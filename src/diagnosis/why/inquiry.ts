@@ -2,19 +2,20 @@ import type * as RDF from "@rdfjs/types";
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { ErrorWhere, FedwayError, Repair, Suggestion } from "../../errors/fedway-error.ts";
 import type { KnownTerms } from "../../plan/plan-request.ts";
+import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import { termToText } from "../../results/terms.ts";
-import { editRange, type TextEdit, textOf } from "../../sparql/edit-text.ts";
+import { editRange, editText, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";
 import { placeOf } from "../../sparql/edit-text.ts";
 import type { CheckedQuery } from "../check/query-check.ts";
 import { isNumeric } from "../check/term-types.ts";
-import type { Evidence } from "../evidence.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
-import { headOf, type QueryPart, serviceOf } from "./query-parts.ts";
+import { headOf, partsOf, type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
+import { answered, type Claim, type Ground } from "./statements.ts";
 
 /** A query whose answer is empty, and the means to ask about it. */
 export interface Inquiry {
@@ -23,7 +24,10 @@ export interface Inquiry {
   readonly written: string;
   /** An error of `query`, at its place in `written`. */
   readonly relocated: (error: FedwayError) => unknown;
+  /** Those that are looked into: of the whole query, or of a block of it. */
   readonly parts: readonly QueryPart[];
+  /** Of the whole query. */
+  readonly all: readonly QueryPart[];
   readonly prober: Prober;
   readonly target: ProbeTarget;
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries">;
@@ -42,11 +46,12 @@ type KnownOfQuery = Pick<CheckedQuery, "unknown" | "contradictions"> & Required<
 /** Why an answer is empty. */
 export interface Finding {
   readonly code: ErrorCode;
-  readonly message: string;
+  /** The first is the finding; the others are said where they hold. */
+  readonly claims: readonly Claim[];
+  /** Of the diagnosis itself; nothing is said of the data. */
+  readonly remark?: string | undefined;
   /** The part that is to blame. */
   readonly part?: QueryPart | undefined;
-  /** The part alone has no solutions. */
-  readonly isEmptyAlone?: true | undefined;
   /** The part as it should be. */
   readonly fitting?: QueryPart | undefined;
   /** Instead of the endpoint that the part is sent to. */
@@ -61,18 +66,15 @@ export interface Finding {
   readonly next?: string | undefined;
 }
 
-/** A finding with its evidence. */
-export interface EvidentFinding {
-  readonly finding: Finding;
-  /** Absent: nothing is known. */
-  readonly evidence?: Evidence | undefined;
-}
-
-/** Descriptions of a part's endpoints, which may have kept them from being asked. */
-export function describedBy(inquiry: Inquiry, { part }: Finding): Evidence {
-  const own = part && endpointOf(inquiry, part);
-  const ids = own === undefined ? inquiry.members : [own];
-  return { kind: "described", at: ids.flatMap((id) => inquiry.terms?.descriptionVersion(id) ?? []) };
+/** The query with some edits has solutions; empty where it is none then. */
+export function solvedBy({ query }: Inquiry, edits: readonly TextEdit[]): readonly Ground[] {
+  const changed = edits.length === 0 ? undefined : parsedIfLegal(editText(query, edits));
+  if (changed === undefined) return [];
+  const { prologue, dataset } = headOf(changed);
+  const group = renderParts(partsOf(changed));
+  const isMoved = prologue !== headOf(query).prologue;
+  const moved = `${prologue}SELECT * ${dataset} WHERE { ${group} } LIMIT 1`;
+  return [answered(isMoved ? { query: moved } : { group })];
 }
 
 /** A part as it is shown. */
@@ -82,7 +84,7 @@ export function shownPart(part: QueryPart): string {
 }
 
 /** Id, else URL, of the endpoint that a part is sent to; undefined where there are several. */
-export function endpointOf({ catalog, home }: Inquiry, part: QueryPart): string | undefined {
+export function endpointOf({ catalog, home }: Pick<Inquiry, "catalog" | "home">, part: QueryPart): string | undefined {
   const service = serviceOf(part);
   return service === undefined ? home : (catalog.byUrl(service)?.id ?? service);
 }
@@ -93,7 +95,11 @@ export function atEndpoint(inquiry: Inquiry, part: QueryPart): string {
   const graphs = graphsOf(inquiry, part);
   const among = graphs === "" ? "" : `in ${graphs} `;
   if (endpoint !== undefined) return `${among}at ${endpoint}`;
-  return inquiry.members.length > 0 ? `${among}at any member of the federation` : `${among}here`;
+  if (inquiry.members.length === 0) return `${among}here`;
+  // More data may take solutions from a block: what its members give together says nothing of each.
+  return part.kind === "block"
+    ? `${among}over the members of the federation`
+    : `${among}at any member of the federation`;
 }
 
 /** The innermost GRAPH around a part, or the dataset clauses; empty where the endpoint's default graph is asked. */

@@ -3,13 +3,15 @@ import type { TextEdit } from "../../sparql/edit-text.ts";
 import { textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import { tokenAt } from "../../sparql/tokens.ts";
-import { endpointOf, type Finding, type Inquiry, repairOf, shownPart, shownTerm } from "./inquiry.ts";
+import { endpointOf, type Finding, type Inquiry, repairOf, shownPart, shownTerm, solvedBy } from "./inquiry.ts";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { termToText } from "../../results/terms.ts";
 import { termOf } from "./mistaken-endpoint.ts";
 import { type KeyAdapter, keyAdapters } from "./join-keys.ts";
 import { mending } from "./mending.ts";
 import { type QueryPart, renderParts, type Wrapper } from "./query-parts.ts";
+import type { TermsWanted } from "./prober.ts";
+import { answered, type Claim, type Ground } from "./statements.ts";
 
 /** A variable that joins two sides of a query. The right side stands behind the left one, so that a BIND can come between. */
 interface Join {
@@ -37,22 +39,61 @@ const identities: readonly string[] = [
 
 /**
  * Explains parts that have no solutions together because they write the values that join them in different ways: compares samples of both
- * sides, and tests adapters. Where no adapter fits: the kind of value on each side.
+ * sides, and tests adapters. Where no adapter fits: the kind of value on each side. A variable whose values do meet is not to blame.
  */
 export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]): Promise<ExplainedJoin> {
-  let examples = "";
-  for (const join of joinsOf(inquiry, core).slice(0, mostJoins)) {
-    const samples = await inquiry.prober.terms(
-      [join.left, join.right].map((side) => ({ group: renderParts(side), of: `?${join.name}`, most: mostSampled })),
-    );
-    const [left = [], right = []] = samples;
+  const { prober } = inquiry;
+  const joins = joinsOf(inquiry, core).slice(0, mostJoins);
+  await prober.ask(joins.map((join) => meeting(join, [join.name])));
+  let examples: readonly Claim[] = [];
+  for (const join of joins) {
+    if (prober.evidence(meeting(join, [join.name]))?.count !== 0) continue;
+    const wanted = sampled(join);
+    const [left = [], right = []] = await prober.terms(wanted);
     const [mended] = await mending(inquiry, mendingsOf(inquiry, join, { left, right }));
     const values = { left: left[0], right: right[0] };
     if (mended) return { finding: keysFinding(inquiry, join, { mended, ...values }), examples };
-    examples ||= examplesOf(inquiry, join, values);
+    if (examples.length === 0) examples = apartClaims(inquiry, join, values);
   }
-  return { finding: undefined, examples };
+  return { finding: undefined, examples: examples.length > 0 ? examples : pairClaims(joins) };
 }
+
+const sampled = ({ name, left, right }: Join): readonly TermsWanted[] =>
+  [left, right].map((side) => ({ group: renderParts(side), of: `?${name}`, most: mostSampled }));
+
+/** The solutions of the left side whose values of some variables are those of a solution of the right side. */
+const meeting = ({ left, right }: Join, names: readonly string[]) => ({
+  group: `${renderParts(left)} { SELECT DISTINCT ${names.map((name) => `?${name}`).join(" ")} WHERE { ${renderParts(right)} } }`,
+});
+
+/** Several variables join two sides, each of which has values that meet, but not together. */
+function pairClaims(joins: readonly Join[]): readonly Claim[] {
+  const same = joins.filter(({ right }) => right[0] === joins[0]?.right[0] && right.length === joins[0]?.right.length);
+  const names = [...new Set(same.map(({ name }) => name))];
+  const [join] = same;
+  if (join === undefined || names.length < 2) return [];
+  const [last, ...others] = names.toReversed().map((name) => `?${name}`);
+  return [
+    {
+      text: `${others.toReversed().join(", ")} and ${last} have values on both sides that are the same, but not together`,
+      grounds: [
+        { question: meeting(join, names), has: false },
+        ...names.map((name) => answered(meeting(join, [name]))),
+      ],
+    },
+  ];
+}
+
+/** No value of a variable is on both sides, with one of each. */
+function apartClaims(inquiry: Inquiry, join: Join, values: Values): readonly Claim[] {
+  if (values.left === undefined || values.right === undefined) return [];
+  return [{ text: `?${join.name} is ${examplesText(inquiry, join, values)}`, grounds: apart(join) }];
+}
+
+const apart = (join: Join): readonly Ground[] => [
+  { question: meeting(join, [join.name]), has: false },
+  ...sampled(join).map(answered),
+];
 
 function mendingsOf(inquiry: Inquiry, join: Join, { left, right }: Samples): readonly Mending[] {
   const areIris = left[0]?.termType === "NamedNode" && right[0]?.termType === "NamedNode";
@@ -77,13 +118,10 @@ const measured: ReadonlySet<string> = new Set(["decimal", "double", "float"].map
 const isMeasured = ([first]: readonly RDF.Term[]): boolean =>
   first?.termType === "Literal" && measured.has(first.datatype.value);
 
-const examplesOf = (inquiry: Inquiry, join: Join, values: Values): string =>
-  values.left && values.right ? ` ?${join.name} is ${examplesText(inquiry, join, values)}.` : "";
-
 interface ExplainedJoin {
   readonly finding: Finding | undefined;
-  /** A sentence; empty when no values are known. */
-  readonly examples: string;
+  /** Empty when no values are known. */
+  readonly examples: readonly Claim[];
 }
 
 /** Joins between the parts to blame and the rest; those between endpoints first. */
@@ -247,7 +285,12 @@ function keysFinding(
   const always = isAcceptable ? ` An admin can have all queries joined so: POST /api/endpoints/${here}/adapters.` : "";
   return {
     code: "EMPTY_KEYS",
-    message: `The values of ?${name} are not written alike (${mended.kind}): ${examplesText(inquiry, join, values)}.`,
+    claims: [
+      {
+        text: `The values of ?${name} are not written alike (${mended.kind}): ${examplesText(inquiry, join, values)}`,
+        grounds: [...apart(join), ...solvedBy(inquiry, mended.edits)],
+      },
+    ],
     part: sidesOf(join)[1] ?? right[0],
     repairs: [repairOf(inquiry, `keys-${mended.kind}`, mended.edits)],
     suggestions: [values.left, values.right].flatMap((term) =>

@@ -4,6 +4,7 @@ import { isWord, type Token } from "../../sparql/tokens.ts";
 import { comparisonsOf, nearestEnd } from "./comparisons.ts";
 import { type Finding, type Inquiry, shownTerm } from "./inquiry.ts";
 import { headOf } from "./query-parts.ts";
+import { answered, type Claim, some } from "./statements.ts";
 
 /**
  * Rows that HAVING, OFFSET or LIMIT 0 leaves out of a SELECT whose patterns have solutions, with the largest group's value or the
@@ -16,9 +17,9 @@ export async function leftOut(inquiry: Inquiry): Promise<Finding | null> {
   const clause = none ?? having ?? offset;
   if (query.form !== "SELECT" || clause === undefined) return null;
   if ((await prober.rows(query.text, 1))?.length !== 0) return null;
-  if (none) return finding(inquiry, none, "LIMIT 0 asks for no rows.");
+  if (none) return finding(inquiry, none);
   const rows = offset && (await rowsBefore(inquiry, [offset, limit]));
-  if (offset && rows) return finding(inquiry, offset, `The query has ${rows} rows.`);
+  if (offset && rows) return finding(inquiry, offset, rows);
   return finding(inquiry, clause, having && (await nearestGroup(inquiry, having)));
 }
 
@@ -29,11 +30,16 @@ function modifiersOf({ tokens, outline: { tail } }: Inquiry["query"]) {
   return { having, offset, limit, none };
 }
 
-function finding({ query }: Inquiry, range: TokenRange, known = ""): Finding {
+function finding({ query, all }: Inquiry, range: TokenRange, known?: Claim): Finding {
+  const text = `${textOf(query, range).slice(0, 200)} leaves none of them`;
+  const own = { question: { query: query.text }, has: false };
   return {
     code: "EMPTY_MODIFIER",
-    message:
-      `The patterns of the query have solutions; ${textOf(query, range).slice(0, 200)} leaves none of them. ${known}`.trim(),
+    claims: [
+      { text: "The patterns of the query have solutions", grounds: [some(all)] },
+      { text, grounds: [own] },
+      ...(known ? [known] : []),
+    ],
     next: "Perhaps there is no answer: another condition asks another question.",
   };
 }
@@ -60,22 +66,27 @@ const nesting: ReadonlyMap<string, number> = new Map([
   ["}", -1],
 ]);
 
-/** How many rows the query has without some clauses; undefined when that cannot be asked. */
+/** How many rows the query has without some clauses; undefined when it has none, or that cannot be asked. */
 async function rowsBefore(
   { query, prober }: Inquiry,
   clauses: readonly (TokenRange | undefined)[],
-): Promise<number | undefined> {
+): Promise<Claim | undefined> {
   const { prologue, dataset } = headOf(query);
   const cut = { from: query.prologue.length, to: query.tokens.length };
   const without = clauses.flatMap((range) => (range ? [{ range, replacement: "" }] : []));
   const select = editRange(query, cut, [...datasetEdits(query), ...without]);
-  const rows = await prober.rows(`${prologue}SELECT (COUNT(*) AS ?fedwayTerm) ${dataset} WHERE { { ${select} } }`, 1);
-  const count = Number(rows?.[0]?.get("fedwayTerm")?.value);
-  return Number.isNaN(count) ? undefined : count;
+  const counting = `${prologue}SELECT (COUNT(*) AS ?value) ${dataset} WHERE { { ${select} } }`;
+  const rows = await prober.rows(counting, 1);
+  const count = Number(rows?.[0]?.get("value")?.value);
+  if (!(count > 0)) return undefined;
+  return {
+    text: `without it the query has ${count} ${count === 1 ? "row" : "rows"}`,
+    grounds: [answered({ query: counting })],
+  };
 }
 
 /** "The largest COUNT(?x) of a group is 12.", of what HAVING compares. */
-async function nearestGroup({ query, prober }: Inquiry, having: TokenRange): Promise<string | undefined> {
+async function nearestGroup({ query, prober }: Inquiry, having: TokenRange): Promise<Claim | undefined> {
   const { outline, tokens } = query;
   const [comparison] = comparisonsOf(query, { from: having.from + 1, to: having.to });
   if (comparison === undefined || outline.where === undefined) return undefined;
@@ -85,10 +96,12 @@ async function nearestGroup({ query, prober }: Inquiry, having: TokenRange): Pro
   const { prologue, dataset } = headOf(query);
   const groups = textOf(query, { from: outline.tail.from, to: having.from });
   const { name, order } = nearestEnd(comparison);
-  const select = `SELECT (${of} AS ?fedwayTerm) ${dataset} WHERE ${textOf(query, outline.where)} ${groups}`;
-  const rows = await prober.rows(`${prologue}${select} ORDER BY ${order}(?fedwayTerm) LIMIT 1`, 1);
-  const value = rows?.[0]?.get("fedwayTerm");
-  return value && `The ${name} ${text} of a group is ${shownTerm({ query }, value)}.`;
+  const select = `SELECT (${of} AS ?value) ${dataset} WHERE ${textOf(query, outline.where)} ${groups}`;
+  const asked = { query: `${prologue}${select} ORDER BY ${order}(?value) LIMIT 1` };
+  const value = (await prober.rows(asked.query, 1))?.[0]?.get("value");
+  return (
+    value && { text: `the ${name} ${text} of a group is ${shownTerm({ query }, value)}`, grounds: [answered(asked)] }
+  );
 }
 
 /** The expression that SELECT gives a name; the variable where it gives none. */

@@ -1,8 +1,6 @@
-import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
-import { editText, type TextEdit } from "../../sparql/edit-text.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import type { Inquiry } from "./inquiry.ts";
-import { headOf, partsOf, type QueryPart, renderParts } from "./query-parts.ts";
+import type { TextEdit } from "../../sparql/edit-text.ts";
+import { type Inquiry, solvedBy } from "./inquiry.ts";
+import { type QueryPart, renderParts } from "./query-parts.ts";
 
 /** Ways to edit the whole query. */
 interface Way {
@@ -18,29 +16,19 @@ export const mending = async <W extends Way>(inquiry: Inquiry, ways: readonly W[
  * question each, where nothing else helps. @throws BudgetSpent
  */
 export async function mendingBeside<W extends Way>(
-  { query, prober }: Inquiry,
+  inquiry: Inquiry,
   groups: readonly (readonly QueryPart[])[],
   ways: readonly W[],
 ) {
-  const { prologue } = headOf(query);
-  const changed = ways.flatMap((way) => {
-    const text = way.edits.length === 0 ? undefined : parsedIfLegal(editText(query, way.edits));
-    return text ? [{ way, text, isMoved: headOf(text).prologue !== prologue }] : [];
-  });
-  const inPlace = changed.filter(({ isMoved }) => !isMoved);
-  const asked = [...groups, ...inPlace.map(({ text }) => partsOf(text))];
-  const has = await prober.anySolutions(asked.map(renderParts));
-  const own = new Set(has.slice(0, groups.length));
-  const helping = new Set(inPlace.filter((_, at) => has[groups.length + at] === true));
-  for (const each of changed) {
-    if (helping.size > 0 || own.has(true)) break;
-    if (each.isMoved && (await hasRows(prober, each.text))) helping.add(each);
+  const { prober } = inquiry;
+  const changed = ways.flatMap((way) => solvedBy(inquiry, way.edits).map(({ question }) => ({ way, question })));
+  const beside = groups.map((parts) => ({ group: renderParts(parts) }));
+  await prober.ask([...beside, ...changed.flatMap(({ question }) => ("query" in question ? [] : question))]);
+  const has = (question: (typeof changed)[number]["question"]): boolean => (prober.evidence(question)?.count ?? 0) > 0;
+  const own = new Set(beside.map((each) => (prober.evidence(each) === undefined ? undefined : has(each))));
+  for (const { question } of changed) {
+    if (own.has(true) || changed.some((each) => has(each.question))) break;
+    if ("query" in question) await prober.ask([question]);
   }
-  return { own, helping: [...helping].map(({ way }) => way) };
-}
-
-async function hasRows(prober: Inquiry["prober"], changed: ParsedQuery): Promise<boolean> {
-  const { prologue, dataset } = headOf(changed);
-  const group = renderParts(partsOf(changed));
-  return (await prober.rows(`${prologue}SELECT * ${dataset} WHERE { ${group} } LIMIT 1`, 1))?.length === 1;
+  return { own, helping: changed.filter(({ question }) => has(question)).map(({ way }) => way) };
 }

@@ -1,9 +1,10 @@
 import type { TokenRange } from "../../sparql/outline.ts";
 import { termsOf, type UsedTerm } from "../../sparql/used-terms.ts";
 import type { TripleTerm } from "../../sparql/triple-texts.ts";
-import { endpointOf, type Finding, type Inquiry, repairOf, shownPart } from "./inquiry.ts";
+import { atEndpoint, endpointOf, type Finding, type Inquiry, repairOf, shownPart, solvedBy } from "./inquiry.ts";
 import { mending } from "./mending.ts";
 import { type QueryPart, renderParts, withTriple, type Wrapper } from "./query-parts.ts";
+import { answered, type Ground, mostNamed, none } from "./statements.ts";
 
 /** Other endpoints that are tried for a part. */
 const mostEndpoints = 4;
@@ -23,10 +24,21 @@ export async function mistakenEndpoint(inquiry: Inquiry, empty: readonly QueryPa
   const found = target ? await serviceElsewhere(inquiry, target, others) : await homeElsewhere(inquiry, others);
   const [id] = found;
   if (id === undefined) return undefined;
-  const here = endpointOf(inquiry, first) ?? "here";
+  const named = sent.slice(0, mostNamed);
+  const more = named.length > 1 ? ` and ${named.length - 1} more` : "";
+  const grounds = named.flatMap((part) => [none([part]), none([generalised(part)])]);
+  const solved: readonly Ground[] = target
+    ? solvedBy(inquiry, moving(inquiry, target, id))
+    : [answered({ group: renderParts(inquiry.parts), target: { endpointId: id } })];
   return {
     code: "EMPTY_ENDPOINT",
-    message: `${here} has nothing for ${shownPart(first)}${sent.length > 1 ? ` and ${sent.length - 1} more` : ""}, not even the terms; at ${id} the query has solutions.`,
+    claims: [
+      {
+        text: `${shownPart(first)}${more} has no solutions ${atEndpoint(inquiry, first)}, which has not even the terms`,
+        grounds,
+      },
+      { text: `at ${id} the query has solutions`, grounds: solved },
+    ],
     part: first,
     endpoints: found,
     repairs: target ? [repairOf(inquiry, "endpoint", [{ range: target, replacement: `<${id}>` }])] : [],
@@ -62,7 +74,7 @@ export function termOf({ triple }: QueryPart): UsedTerm | undefined {
 const variable = (name: string): TripleTerm => ({ text: `?${name}`, term: { kind: "variable", name } });
 
 /** The pattern with variables for all but its class or property. */
-function generalised(part: QueryPart): QueryPart {
+export function generalised(part: QueryPart): QueryPart {
   const { triple } = part;
   if (triple === undefined) return part;
   const object = termOf(part)?.kind === "class" ? triple.object : variable("fedwayObject");
@@ -93,10 +105,14 @@ async function serviceElsewhere(
   range: TokenRange,
   others: readonly string[],
 ): Promise<readonly string[]> {
-  const url = (id: string): string => inquiry.catalog.byId(id)?.url ?? id;
-  const ways = others.map((id) => ({ id, edits: [{ range, replacement: `<${url(id)}>` }] }));
+  const ways = others.map((id) => ({ id, edits: moving(inquiry, range, id) }));
   return (await mending(inquiry, ways)).map(({ id }) => id);
 }
+
+/** Edits that send a SERVICE to another endpoint. */
+const moving = ({ catalog }: Inquiry, range: TokenRange, id: string) => [
+  { range, replacement: `<${catalog.byId(id)?.url ?? id}>` },
+];
 
 async function homeElsewhere({ parts, prober }: Inquiry, others: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];

@@ -9,17 +9,17 @@ import type { UsedTerm } from "../../sparql/used-terms.ts";
 import { likeness } from "./alike.ts";
 import {
   atEndpoint,
-  describedBy,
   endpointOf,
-  type EvidentFinding,
   type Finding,
   type Inquiry,
   repairOf,
   shownPart,
   shownTerm,
+  solvedBy,
 } from "./inquiry.ts";
-import { termOf } from "./mistaken-endpoint.ts";
+import { generalised, termOf } from "./mistaken-endpoint.ts";
 import { partsOf, type QueryPart } from "./query-parts.ts";
+import { type Claim, none } from "./statements.ts";
 import { mending, mendingBeside } from "./mending.ts";
 import { type Candidate, variationsOf } from "./vary-triple.ts";
 
@@ -42,9 +42,11 @@ export function trialsOf(inquiry: Inquiry): readonly Trial[] {
 }
 
 /** Finding that descriptions alone prove. */
-export function lackOf(inquiry: Inquiry, [first]: readonly Trial[]): Required<EvidentFinding> | undefined {
-  if (first === undefined || lackingPart(inquiry) === undefined) return undefined;
-  return { finding: { ...first, repairs: [] }, evidence: describedBy(inquiry, first) };
+export function lackOf(inquiry: Inquiry, [first]: readonly Trial[]): Finding | undefined {
+  const part = lackingPart(inquiry);
+  if (first === undefined || part === undefined) return undefined;
+  inquiry.prober.describe([none([part]), none([generalised(part)])].map(({ question }) => question));
+  return { ...first, repairs: [] };
 }
 
 function trialOf(inquiry: Inquiry, { repair, edits, why }: Offer): Trial | undefined {
@@ -57,13 +59,22 @@ function trialOf(inquiry: Inquiry, { repair, edits, why }: Offer): Trial | undef
       ? [`${after} added`, `Add ${after}`]
       : [`${after} instead of ${before}`, `Replace ${before} by ${after}`];
   const { term, elsewhere = [], nearest } = lackAt(inquiry, part);
-  const because = term
-    ? `, which has no ${term.kind} ${shownTerm(inquiry, nodeFromIri(term.iri))}`
-    : ` with the rest of the query; with ${change} the query has some (${why})`;
+  const empty = `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}`;
+  const claims: readonly Claim[] = term
+    ? [
+        {
+          text: `${empty}, which has no ${term.kind} ${shownTerm(inquiry, nodeFromIri(term.iri))}`,
+          grounds: [none([part]), none([generalised(part)])],
+        },
+      ]
+    : [
+        { text: `${empty} with the rest of the query`, grounds: [none(parts)] },
+        { text: `with ${change} the query has some (${why})`, grounds: solvedBy(inquiry, edits) },
+      ];
   const changed = parsedIfLegal(editText(query, edits));
   return {
     code: codeOf(kind, part),
-    message: `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}${because}`,
+    claims,
     part,
     fitting: changed && partsOf(changed)[parts.indexOf(part)],
     endpoints: elsewhere.length > 0 ? elsewhere : undefined,
@@ -106,17 +117,18 @@ function isLacking(inquiry: Inquiry, part: QueryPart): boolean {
  * The first of some trials with which the query has solutions. What lacks a term is asked of everybody; where facts say so
  * wrongly they decide nothing more. Undefined where no trial helps: then the parts are looked into. @throws BudgetSpent
  */
-export async function firstThatHelps(inquiry: Inquiry, trials: readonly Trial[]): Promise<EvidentFinding | undefined> {
+export async function firstThatHelps(inquiry: Inquiry, trials: readonly Trial[]): Promise<Finding | undefined> {
   const { prober, parts } = inquiry;
   if (trials.length === 0) return undefined;
   const lacking = lackingPart(inquiry);
   prober.prune = lacking === undefined;
-  const { own, helping } = await mendingBeside(inquiry, lacking ? [parts, [lacking]] : [parts], trials);
+  const beside = lacking ? [parts, [lacking], [generalised(lacking)]] : [parts];
+  const { own, helping } = await mendingBeside(inquiry, beside, trials);
   prober.prune = lacking === undefined || !own.has(true);
   if (own.has(true)) return undefined;
   const [best] = helping;
   if (own.has(undefined)) return lackOf(inquiry, trials);
-  return best && { finding: best, evidence: { kind: "asked" } };
+  return best;
 }
 
 /** Values that the check offers for constants of some patterns, and with which the query has solutions. @throws BudgetSpent */

@@ -10,7 +10,9 @@ import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
 import { bounding, type Comparison, comparing, comparisonsOf, nearestEnd, searching } from "./comparisons.ts";
 import { type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
 import { mending } from "./mending.ts";
+import type { TermsWanted } from "./prober.ts";
 import { type QueryPart, renderParts } from "./query-parts.ts";
+import { answered, type Claim, none, some } from "./statements.ts";
 
 /** Conditions of one FILTER that are looked at. */
 const mostConditions = 4;
@@ -18,38 +20,69 @@ const mostConditions = 4;
 /**
  * Which condition of a FILTER leaves nothing, and what values there are. A condition is part of the question: it is mended
  * where it is written in another way than the data, and never offered to be left out.
- * @param isSole the query has solutions without it, as was asked
+ * @param known the query has solutions without this one; claims that hold otherwise
  */
-export async function explainFilter(inquiry: Inquiry, filter: QueryPart, isSole: boolean): Promise<Finding> {
+export async function explainFilter(
+  inquiry: Inquiry,
+  filter: QueryPart,
+  { isSole, claims }: { readonly isSole: boolean; readonly claims: readonly Claim[] },
+): Promise<Finding> {
   const { query, parts, prober } = inquiry;
   const rest = parts.filter((part) => part !== filter && (isSole || part.kind !== "filter"));
-  const group = renderParts(rest);
-  const conditions = conditionsOf(query, filter).slice(0, mostConditions);
-  const found = await prober.terms(
-    conditions.flatMap(({ text, comparison }) => {
-      const of = comparison ? shownOperand(query, comparison) : "1";
-      const holds = { group: `${group} FILTER(${text})`, of: "1", most: 1 };
-      const end = comparison && bounding.has(comparison.operator) ? `${nearestEnd(comparison).aggregate}(${of})` : "1";
-      return [holds, { group, of, most: 100 }, { group, of: end, most: 1 }];
-    }),
-  );
-  const failing = conditions.findIndex((_, at) => found[3 * at]?.length === 0);
-  const at = Math.max(0, failing);
-  const { text = "", comparison } = conditions[at] ?? {};
-  const told =
-    failing >= 0 || conditions.length < 2 ? `${text} holds for nothing` : "its conditions exclude each other";
+  const whole = none([...rest, filter]);
+  const conditions = conditionsOf(query, filter);
+  const asked = conditions.slice(0, mostConditions).map((each) => questionsOf(query, each, renderParts(rest)));
+  await prober.ask([whole.question, ...asked.map(({ holds }) => holds)]);
+  const failing = asked.find(({ holds }) => prober.evidence(holds)?.count === 0);
+  const isWhole = prober.evidence(whole.question)?.count === 0;
+  const without = `The query has solutions without ${isSole ? shownPart(filter) : "its FILTERs"}`;
+  const leaving = (): Claim => {
+    if (failing)
+      return { text: `${failing.text} holds for nothing`, grounds: [{ question: failing.holds, has: false }] };
+    const isKnown = asked.every(({ holds }) => prober.evidence(holds) !== undefined);
+    if (!isKnown || asked.length === 1 || asked.length < conditions.length)
+      return { text: `${shownPart(filter)} holds for nothing`, grounds: [whole] };
+    return {
+      text: "its conditions exclude each other",
+      grounds: [whole, ...asked.map(({ holds }) => answered(holds))],
+    };
+  };
   const finding: Finding = {
     code: "EMPTY_FILTER",
-    message: `The query has solutions without ${isSole ? shownPart(filter) : "its FILTERs"}, but ${told}`,
+    // Where it leaves something alone, several FILTERs exclude each other.
+    claims: failing || isWhole ? [{ text: without, grounds: [some(rest)] }, leaving()] : claims,
     part: filter,
     next: "Compare the condition with the data. Perhaps there is no answer: another condition asks another question.",
   };
-  if (comparison === undefined) return { ...finding, message: `${finding.message}.` };
-  return compared(
-    inquiry,
-    { filter, comparison, finding },
-    { values: found[3 * at + 1] ?? [], end: found[3 * at + 2] },
-  );
+  const [shown] = failing ? [failing] : isWhole ? asked : [];
+  return shown?.comparison ? withValues(inquiry, finding, { ...shown, filter, comparison: shown.comparison }) : finding;
+}
+
+/** The finding of a comparison with the values that there are. @throws BudgetSpent */
+async function withValues(
+  inquiry: Inquiry,
+  finding: Finding,
+  shown: ReturnType<typeof questionsOf> & Pick<FailingCondition, "filter" | "comparison">,
+): Promise<Finding> {
+  const { values, end } = shown;
+  const [found = [], ends = []] = await inquiry.prober.terms([values, end]);
+  return compared(inquiry, { ...shown, finding }, { values, end, found, ends });
+}
+
+/** Values of an operand that are looked at. */
+const mostValues = 100;
+
+/** The question for a group's solutions that fulfil a condition, and those for the values that it is about. */
+function questionsOf(query: ParsedQuery, { text, comparison }: Condition, group: string) {
+  const of = comparison ? shownOperand(query, comparison) : "1";
+  const end = comparison && bounding.has(comparison.operator) ? `${nearestEnd(comparison).aggregate}(${of})` : "1";
+  return {
+    text,
+    comparison,
+    holds: { group: `${group} FILTER(${text})` },
+    values: { group, of, most: mostValues },
+    end: { group, of: end, most: 1 },
+  };
 }
 
 interface FailingCondition {
@@ -59,21 +92,23 @@ interface FailingCondition {
 }
 
 interface FoundValues {
-  readonly values: readonly RDF.Term[];
+  readonly values: TermsWanted;
   /** The largest or smallest, where the comparison is with a bound. */
-  readonly end: readonly RDF.Term[] | undefined;
+  readonly end: TermsWanted;
+  readonly found: readonly RDF.Term[];
+  readonly ends: readonly RDF.Term[];
 }
 
 /** The finding of a comparison that holds for nothing, with the values that there are. */
 async function compared(
   inquiry: Inquiry,
   { filter, comparison, finding }: FailingCondition,
-  { values, end = [] }: FoundValues,
+  { values, end, found, ends }: FoundValues,
 ): Promise<Finding> {
   const { query } = inquiry;
   const { operator, operand, constant, term } = comparison;
   // Numbers are near each other by their distance, texts by their letters.
-  const alike = values
+  const alike = found
     .map((value) => ({ value, like: likeness(term, value), distance: distanceOf(term, value) }))
     .toSorted((left, right) => right.like.score - left.like.score || left.distance - right.distance);
   const suggestions = alike.slice(0, 3).map(({ value, like: { score, kind } }) => ({
@@ -81,7 +116,7 @@ async function compared(
     score: rounded(score),
     why: differences[kind],
   }));
-  const type = otherType(comparison, values);
+  const type = otherType(comparison, found);
   const all = comparisonsOf(query, filter.range);
   const ways = type === undefined ? [mendingEdits(inquiry, comparison, alike[0])] : typedWays(inquiry, all, type);
   const [way] = await mending(
@@ -90,17 +125,19 @@ async function compared(
   );
   const mended = way && repairOf(inquiry, "filter-value", way.edits);
   const repairs = mended ? [mended] : [];
-  const extreme = bounding.has(operator) ? end.map((value) => shownTerm(inquiry, value)) : [];
-  const some =
-    extreme.length > 0 ? `the ${nearestEnd(comparison).name} ${textOf(query, operand)} is ${extreme.join()}` : "";
-  const message = `${finding.message}${some && `; ${some}`}.`;
+  const [extreme] = bounding.has(operator) ? ends : [];
+  const claims = [...finding.claims];
+  if (extreme) {
+    const text = `the ${nearestEnd(comparison).name} ${textOf(query, operand)} is ${shownTerm(inquiry, extreme)}`;
+    claims.push({ text, grounds: [answered(end)] });
+  }
   const next = mended ? `Write ${mended.after}; the query then has solutions (checked).` : finding.next;
-  if (type === undefined) return { ...finding, message, next, suggestions, repairs };
+  if (type === undefined) return { ...finding, claims, next, suggestions, repairs };
   const name = type.startsWith(xsd.namespace) ? `xsd:${type.slice(xsd.namespace.length)}` : `<${type}>`;
-  const unlike = ` ${textOf(query, operand)} is ${name}, which ${textOf(query, constant)} cannot be compared with.`;
+  const text = `${textOf(query, operand)} is ${name}, which ${textOf(query, constant)} cannot be compared with`;
   return {
     ...finding,
-    message: message + unlike,
+    claims: [...claims, { text, grounds: [answered(values)] }],
     next: mended ? next : `Compare with a value of ${name}.`,
     suggestions,
     repairs,

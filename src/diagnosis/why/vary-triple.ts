@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { stringText } from "../../rdf/term-text.ts";
-import { textOf } from "../../sparql/edit-text.ts";
+import { type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
@@ -10,9 +10,20 @@ import type { TripleTerm, TripleText } from "../../sparql/triple-texts.ts";
 import { isPlainString, literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
 import { scopesOf, tokensOf } from "../check/query-scope.ts";
 import { differences, isSameMeant, type Likeness, likeness, localName, wordsOf } from "./alike.ts";
-import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
+import {
+  atEndpoint,
+  type Finding,
+  type Inquiry,
+  repairOf,
+  shownPart,
+  shownTerm,
+  solvedBy,
+  writtenTerm,
+} from "./inquiry.ts";
 import type { TermsWanted } from "./prober.ts";
+import { mending } from "./mending.ts";
 import { type QueryPart, renderParts, withTriple } from "./query-parts.ts";
+import { answered, type Claim, none } from "./statements.ts";
 
 /** Part of a triple pattern that may be wrong. */
 type Place = "subject" | "predicate" | "object" | "class" | "direction";
@@ -216,29 +227,67 @@ function changedText(
   return { was: text, would: other, replacement: other };
 }
 
-/** The finding that the best of some candidates stands for. */
-export function candidateFinding(
+/**
+ * The finding that the best of some candidates stands for; its change is a repair where the whole query has solutions with it.
+ * @throws BudgetSpent
+ */
+export async function candidateFinding(
   inquiry: Inquiry,
   [best, ...others]: readonly [Candidate, ...Candidate[]],
   isEmptyAlone: boolean,
-): Finding {
-  const { part, range, written } = best.variation;
-  const { code, kind, was, would, replacement } = changeOf(inquiry, best);
-  const isTerm = code === "EMPTY_TERM";
-  // A term that the endpoint does not have is wrong wherever it is asked for it.
-  const places = isTerm && isEmptyAlone && written ? placesOf(inquiry.query, written.value, range) : [range];
-  const edits = places.map((each) => ({ range: each, replacement }));
-  const beside = isTerm || part.wrappers.length > 0 ? "" : " with the rest of the query";
+): Promise<Finding> {
+  const { part, range } = best.variation;
+  const change = changeOf(inquiry, best);
+  const { code, kind, was, would, replacement } = change;
+  const everywhere = code === "EMPTY_TERM" && isEmptyAlone ? editsEverywhere(inquiry, best, replacement) : [];
+  const ways = [...everywhere, [{ range, replacement }]].map((edits) => ({ edits }));
+  const [way] = await mending(inquiry, ways);
+  const [{ edits } = { edits: [] }] = way ? [way] : ways;
   return {
     code,
-    message: `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}${beside}; with ${would} instead of ${was} the query has some (${differences[best.likeness.kind]}).`,
+    claims: [
+      emptyClaim(inquiry, part, isEmptyAlone),
+      {
+        text: `with ${would} instead of ${was} the query has some (${differences[best.likeness.kind]})`,
+        grounds: solvedBy(inquiry, edits),
+      },
+      ...(way ? [] : placeClaim(inquiry, best)),
+    ],
     part,
     fitting: part.triple && best.found && withTriple(part, withTerm(part.triple, range, best.found)),
-    repairs: [repairOf(inquiry, kind, edits)],
+    repairs: way ? [repairOf(inquiry, kind, edits)] : [],
     edits,
     suggestions: suggestionsOf([best, ...others]),
-    next: `Replace ${was} by ${would}; the query then has solutions (checked).`,
+    next: way
+      ? `Replace ${was} by ${would}; the query then has solutions (checked).`
+      : "Choose among the suggested terms, and look at the other patterns too.",
   };
+}
+
+function emptyClaim(inquiry: Inquiry, part: QueryPart, isEmptyAlone: boolean): Claim {
+  const text = `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}`;
+  if (isEmptyAlone) return { text, grounds: [none([part])] };
+  return { text: `${text} with the rest of the query`, grounds: [none(inquiry.parts)] };
+}
+
+/** A term that the endpoint does not have is wrong wherever it is asked for it; empty where that is one place. */
+function editsEverywhere(
+  { query }: Inquiry,
+  { variation: { written, range } }: Candidate,
+  replacement: string,
+): readonly (readonly TextEdit[])[] {
+  const places = written?.termType === "NamedNode" ? placesOf(query, written.value, range) : [];
+  return places.length > 1 ? [places.map((each) => ({ range: each, replacement }))] : [];
+}
+
+/** A term that does occur in the place of the written one. */
+export function placeClaim(inquiry: Inquiry, candidate: Candidate | undefined): readonly Claim[] {
+  const { found, variation } = candidate ?? {};
+  const { written, wanted } = variation ?? {};
+  if (found === undefined || written === undefined || wanted === undefined) return [];
+  const { was, would } = changedText(inquiry, { written, found, range: variation?.range ?? { from: 0, to: 0 } });
+  const group = `${wanted.group} FILTER(sameTerm(${wanted.of}, ${termToText(found)}))`;
+  return [{ text: `${would} occurs in the place of ${was}`, grounds: [answered({ group })] }];
 }
 
 /** The best terms of one place. */

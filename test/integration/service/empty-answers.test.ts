@@ -37,6 +37,10 @@ const mayors = `
 <http://y/r> <http://w/mayor> "Roberto" .
 <http://y/r> <http://w/city> "http://x/rome" .
 <http://y/r> <http://www.w3.org/2002/07/owl#sameAs> <http://x/rome> .
+<http://y/1> <http://w/called> "Berlin" .
+<http://y/1> <http://w/coded> "R-012" .
+<http://y/2> <http://w/called> "Rome" .
+<http://y/2> <http://w/coded> "B-007" .
 `;
 const prefixes = "PREFIX v: <http://v/> PREFIX w: <http://w/>\n";
 
@@ -85,6 +89,7 @@ const mended: readonly (readonly [query: string, code: string, pattern: string, 
   ['{ ?x v:name " Rome" ; v:code ?c }', "EMPTY_VALUE", '?x v:name " Rome"', "cities"],
   ["{ <https://x/berlin> v:name ?n }", "EMPTY_VALUE", "<https://x/berlin> v:name ?n", "cities"],
   ["{ ?x a v:City ; v:nme ?n }", "EMPTY_TERM", "?x v:nme ?n", "cities"],
+  ['{ ?x a "City" ; v:code ?n }', "EMPTY_TERM", '?x a "City"', "cities"],
   ["{ ?x a v:Country ; v:country ?c ; v:population ?p }", "EMPTY_TERM", "?x a v:Country", "cities"],
   ["{ ?c a v:Country . ?c v:partOf ?x . ?x v:name ?n ; v:code ?k }", "EMPTY_DIRECTION", "?c v:partOf ?x", "cities"],
   ['{ ?x a v:City ; v:name ?n FILTER(?n = "berlin") }', "EMPTY_FILTER", 'FILTER(?n = "berlin")', "cities"],
@@ -168,20 +173,20 @@ describe("an empty answer", () => {
     [
       "{ ?x v:name ?n } GROUP BY ?x HAVING(COUNT(?n) > 5)",
       "EMPTY_MODIFIER",
-      "The largest COUNT(?n) of a group is 1 (asked now).",
+      "the largest COUNT(?n) of a group is 1 (asked now).",
     ],
     [
       "{ ?x a ?c } GROUP BY ?c HAVING (COUNT(*) < 1) ORDER BY ?c",
       "EMPTY_MODIFIER",
-      "The smallest COUNT(*) of a group is 1 (asked now).",
+      "the smallest COUNT(*) of a group is 1 (asked now).",
     ],
     ["{ ?x v:name ?n } GROUP BY ?n HAVING(?n = 5)", "EMPTY_MODIFIER", "HAVING(?n = 5) leaves none of them"],
     [
       "{ ?x v:name ?n } ORDER BY ?n LIMIT 5 OFFSET 7",
       "EMPTY_MODIFIER",
-      "OFFSET 7 leaves none of them. The query has 3 rows (asked now).",
+      "OFFSET 7 leaves none of them; without it the query has 3 rows (asked now).",
     ],
-    ["{ ?x v:name ?n } LIMIT 0", "EMPTY_MODIFIER", "LIMIT 0 asks for no rows (asked now)."],
+    ["{ ?x v:name ?n } LIMIT 0", "EMPTY_MODIFIER", "LIMIT 0 leaves none of them (asked now)."],
   ])("says what there is instead of a condition, and never takes one away: %s", async (where, code, told) => {
     const names = /GROUP BY (\?\w+)/.exec(where)?.[1] ?? "*";
     const problem = await diagnosed(`SELECT ${names} ${where}`, "cities");
@@ -192,7 +197,7 @@ describe("an empty answer", () => {
 
   it("names the value of a group by the name that SELECT gives it", async () => {
     const text = "SELECT ?c (COUNT(?x) AS ?n) { ?x a ?c } GROUP BY ?c HAVING(?n > 5)";
-    expect((await diagnosed(text, "cities")).detail).toContain("The largest ?n of a group is 2 (asked now).");
+    expect((await diagnosed(text, "cities")).detail).toContain("the largest ?n of a group is 2 (asked now).");
   });
 
   it.each([
@@ -232,6 +237,14 @@ describe("an empty answer", () => {
     expect(detail).toMatch(
       /\?k is "(B-007|R-012)" in \?x v:code \?k at cities, but "\w+" in \?y w:mayor \?k at mayors/,
     );
+  });
+
+  it("blames no key whose values meet where a pair of keys does not", async () => {
+    const { detail, statements } = await diagnosed(
+      "SELECT * { SERVICE <cities> { ?x v:name ?n ; v:code ?k } SERVICE <mayors> { ?y w:called ?n ; w:coded ?k } }",
+    );
+    expect(detail).toContain("have values on both sides that are the same, but not together (asked now).");
+    expect(statements?.at(-1)?.evidence.map(({ count }) => count)).toEqual([0, 1, 1]);
   });
 
   it("shows the datatypes of two numbers that are written alike", async () => {

@@ -352,8 +352,9 @@ describe("why a query has no solutions", () => {
     it("and gives the same answer whatever the clock says, within the time of the request", async () => {
       const [quick, slow] = [slowly(0), slowly(5_000)];
       const told = await Promise.all([quick.ask(1_000), slow.ask(60_000)]);
-      expect(told[1]).toMatchObject({ problem: told[0]?.problem, questions: told[0]?.questions, complete: true });
-      expect(told[0]).toMatchObject({ problem: { code: "EMPTY_VALUE" }, questions: 2 });
+      const { statements: _, ...problem } = told[0]?.problem ?? {};
+      expect(told[1]).toMatchObject({ problem, questions: told[0]?.questions, complete: true });
+      expect(told[0]).toMatchObject({ problem: { code: "EMPTY_VALUE" }, questions: 3 });
     });
 
     it("keeps what was found, but nothing that the end of the request's time has cut", async () => {
