@@ -1,6 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { twoTargets, unknownId } from "../errors/unknown-id.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
+import { describeAdvice } from "../registry/catalog/describe-advice.ts";
 import { describedFederation } from "../registry/catalog/described-federation.ts";
 import type { EndpointModels } from "../registry/model/endpoint-models.ts";
 import { decodedName } from "../registry/schema/text.ts";
@@ -22,7 +23,7 @@ export function createCompletion({ catalog, models }: { readonly catalog: Catalo
     const { from, to, place } = query;
     const ids = place.service === undefined ? target : serviceIds(place.service, catalog);
     const scope = await known(ids ?? []);
-    const why = scope.length === 0 && ofEndpoints.has(place.slot) ? whyUnknown(place.service, ids) : undefined;
+    const why = scope.length === 0 && ofEndpoints.has(place.slot) ? whyUnknown(place.service, ids, catalog) : undefined;
     const found = optionsAt(query, scope, catalog);
     const [first, ...others] = found;
     const isWritten = others.length === 0 && first?.insert === request.query.slice(from, to);
@@ -71,10 +72,10 @@ function serviceIds(written: string, catalog: Catalog): readonly string[] | unde
 }
 
 /** A sentence for readers. */
-function whyUnknown(service = "", ids: readonly string[] | undefined): string {
+function whyUnknown(service = "", ids: readonly string[] | undefined, catalog: Catalog): string {
   const [id] = ids ?? [];
   if (id !== undefined)
-    return `${id} has not been described, so its terms are unknown. POST /api/endpoints/${id}/describe has it described.`;
+    return `${id} has not been described, so its terms are unknown. ${describeAdvice(catalog.byId(id))}`;
   if (ids !== undefined) return "No endpoint that is asked here has been described, so no terms are known.";
   return service.startsWith("<")
     ? `The catalogue has no endpoint or federation ${service.slice(0, 200)}.`

@@ -18,6 +18,7 @@ import {
   SearchParameters,
   VoidParameters,
 } from "./registry-schemas.ts";
+import { describeAdvice } from "../registry/catalog/describe-advice.ts";
 import { SearchAnswer } from "../registry/search/search-answer.ts";
 import { createVoidDocuments, quadsInTurns } from "./void-documents.ts";
 import { answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
@@ -32,11 +33,11 @@ export function knownEntry({ catalog }: Pick<HttpShell, "catalog">, id: string):
 }
 
 async function knownDescription(shell: HttpShell, id: string): Promise<VoidDescription> {
-  knownEntry(shell, id);
+  const entry = knownEntry(shell, id);
   const description = (await shell.descriptions.get(id)) ?? (await shell.descriptions.begun(id));
   if (description) return description;
   throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`, {
-    next: `POST /api/endpoints/${id}/describe has it described.`,
+    next: describeAdvice(entry),
   });
 }
 

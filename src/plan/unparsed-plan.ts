@@ -32,23 +32,28 @@ function newerPlan(
 ): DirectPlan | undefined {
   const { text } = request;
   const form = scanRawQuery(text, entry?.pseudoServices ?? []);
-  if (entry?.interface !== "sparql") throw versionUnsupported(text, newer);
+  if (entry?.interface !== "sparql") throw versionUnsupported(text, newer, entry);
   if (form) return planOf(request, entry, { form, note: newerNote });
   if (/\\u/i.test(text) || tokenize(text).some((token) => isWord(token, "SERVICE"))) throw notScanned(newer);
   return undefined;
 }
 
-const versionUnsupported = (text: string, { name, at }: NewerConstruct): FedwayError =>
-  new FedwayError(
-    "VERSION_UNSUPPORTED",
-    `The query has ${name}, which Fedway passes to single endpoints and does not evaluate itself.`,
-    {
-      where: whereAt(text, at),
-      next:
-        "Send it to one endpoint (/endpoints/{id}/sparql, --endpoint ID). Over several, ask ?r rdf:reifies ?t, and take " +
-        "its parts by SUBJECT(?t), PREDICATE(?t) and OBJECT(?t); TRIPLE(?s, ?p, ?o) makes a triple term.",
-    },
-  );
+/** @param entry an endpoint without SPARQL: queries over it are evaluated here */
+function versionUnsupported(text: string, { name, at }: NewerConstruct, entry: CatalogEntry | undefined): FedwayError {
+  const parts =
+    "ask ?r rdf:reifies ?t, and take its parts by SUBJECT(?t), PREDICATE(?t) and OBJECT(?t); TRIPLE(?s, ?p, ?o) makes a " +
+    "triple term.";
+  const [why, next] = entry
+    ? [`Fedway does not evaluate, and ${entry.id} does not speak SPARQL itself`, `Instead, ${parts}`]
+    : [
+        "Fedway passes to single endpoints and does not evaluate itself",
+        `Send it to one endpoint (/endpoints/{id}/sparql, --endpoint ID). Over several, ${parts}`,
+      ];
+  return new FedwayError("VERSION_UNSUPPORTED", `The query has ${name}, which ${why}.`, {
+    where: whereAt(text, at),
+    next,
+  });
+}
 
 const notScanned = ({ name }: NewerConstruct): FedwayError =>
   new FedwayError("VERSION_UNSUPPORTED", `A query with ${name} and a SERVICE or an escaped quote is not passed on.`, {

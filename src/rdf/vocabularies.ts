@@ -21,6 +21,9 @@ export const rdf = vocabulary(
   "dirLangString first langString nil predicate rest type",
 );
 
+/** Datatypes of literals with a language. */
+export const languageTypes: ReadonlySet<string> = new Set([rdf.langString, rdf.dirLangString]);
+
 export const rdfs = vocabulary("http://www.w3.org/2000/01/rdf-schema#", "comment label seeAlso subClassOf");
 
 export const xsd = vocabulary("http://www.w3.org/2001/XMLSchema#", "boolean date dateTime decimal integer string");

@@ -32,7 +32,7 @@ const labelBase =
 const labelRest = `${labelBase}\\u00b7\\u0300-\\u036f\\u203f\\u2040\\-`;
 /** BLANK_NODE_LABEL without `_:`. */
 const labelPattern = new RegExp(`^[${labelBase}](?:[${labelRest}.]*[${labelRest}])?$`, "u");
-const languageTag = /@[A-Za-z0-9-]*/y;
+const languageTag = /@[\w-]*/y;
 const wholeTag = /^@[A-Za-z]+(?:-[A-Za-z0-9]+)*$/u;
 const datatypeMark = /\^\^[ \t]*(?=<)/y;
 const xsdString = "<http://www.w3.org/2001/XMLSchema#string>";
@@ -130,7 +130,8 @@ class LineParser {
 
   #language(): string {
     const tag = this.#find(languageTag, this.#at)?.[0] ?? "";
-    if (!wholeTag.test(tag)) throw new SyntaxFault("a language tag is not complete");
+    if (/.--(?:ltr|rtl)$/u.test(tag)) throw new SyntaxFault("a literal with a base direction is not read");
+    if (!wholeTag.test(tag)) throw new SyntaxFault(`${tag.slice(0, 100)} is not a language tag`);
     this.#at += tag.length;
     return tag.toLowerCase();
   }

@@ -13,7 +13,7 @@ const digits = 10;
 
 /**
  * A term of SPARQL results JSON as text: numbers by value, whatever their datatype (`12`, `0.5`), plain and `xsd:string` literals in
- * quotation marks, language tags in lower case, blank nodes as `_:`; an unbound variable is an empty text.
+ * quotation marks, language tags in lower case with their base direction, blank nodes as `_:`; an unbound variable is an empty text.
  */
 export function canonicalTerm(term: JsonTerm | undefined): string {
   if (term === undefined) return "";
@@ -21,7 +21,10 @@ export function canonicalTerm(term: JsonTerm | undefined): string {
   if (term["type"] === "uri") return iriText(value);
   if (term["type"] === "bnode") return "_:";
   const language = term["xml:lang"];
-  if (typeof language === "string") return `${stringText(value)}@${language.toLowerCase()}`;
+  if (typeof language === "string") {
+    const direction = term["its:dir"];
+    return `${stringText(value)}@${language.toLowerCase()}${typeof direction === "string" ? `--${direction}` : ""}`;
+  }
   const datatype = term["datatype"];
   if (typeof datatype !== "string" || datatype === `${xsd}string`) return stringText(value);
   return numberText(value, datatype) ?? `${stringText(value)}^^${iriText(datatype)}`;

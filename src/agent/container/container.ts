@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
+import { describeAdvice } from "../../registry/catalog/describe-advice.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { sourcesOf } from "../grammar/places.ts";
 import { refused, replay, type Step } from "./draft.ts";
@@ -203,13 +204,13 @@ function createDrafts({ now }: Pick<ContainerParts, "now">) {
 }
 
 /** Schemas of the last few sets of endpoints; those of which nothing is known are left out. */
-function createSchemas({ models }: ContainerParts) {
+function createSchemas({ models, catalog }: ContainerParts) {
   const kept = new LRUCache<string, { readonly version: string; readonly schema: Schema }>({ max: keptSchemas });
   return (ids: readonly string[]): Schema => {
     const sources = sourcesOf(ids, models);
     if (sources.length === 0) {
       throw new FedwayError("DESCRIPTION_UNKNOWN", "None of these endpoints has been described yet.", {
-        next: `POST /api/endpoints/${ids[0] ?? "{id}"}/describe has it described.`,
+        next: describeAdvice(catalog.byId(ids[0] ?? "")),
       });
     }
     const key = ids.join(" ");

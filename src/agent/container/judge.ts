@@ -1,7 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { RequestBudget } from "../../outbound/request-budget.ts";
 import type { QueryService } from "../../query/query-service.ts";
-import { plainText } from "../../registry/schema/text.ts";
+import { valueText } from "../../registry/schema/text.ts";
 import { type Building, type Draft, refused, type Step } from "./draft.ts";
 import type { AskedStep } from "./read-step.ts";
 import type { Schema } from "./schema.ts";
@@ -101,7 +101,7 @@ export function createJudge({ queries, ask }: JudgeParts) {
       const text = `${prologue}SELECT DISTINCT ?${variable} WHERE {\n${pattern}\n} LIMIT ${mostValues}`;
       const rows = await askSoon(text, mostValues, asking);
       if (rows === undefined) return [`The values of ?${variable} could not be read in time.`];
-      const values = rows.map(([value]) => plainText(value ?? "", 100)).join(", ");
+      const values = rows.map(([value]) => valueText(value ?? "", 100)).join(", ");
       return [`Values of ?${variable}: ${values}`];
     },
   };

@@ -1,6 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
-import type { Catalog } from "../../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
+import { describeAdvice } from "../../registry/catalog/describe-advice.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import type { GrammarDialect } from "./grammar.ts";
 import { sourcesOf } from "./places.ts";
@@ -34,9 +35,10 @@ export function createGrammars({ catalog, models }: GrammarParts) {
   return {
     /** Queries for one endpoint. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
     async ofEndpoint(id: string, options: GrammarOptions): Promise<string> {
-      if (!catalog.byId(id)) throw unknownId("endpoint", id, catalog);
+      const entry = catalog.byId(id);
+      if (!entry) throw unknownId("endpoint", id, catalog);
       const text = await written([id], { asFederation: false, ...options });
-      return text ?? notDescribed(`The endpoint "${id}" has`, id);
+      return text ?? notDescribed(`The endpoint "${id}" has not`, entry);
     },
     /** Queries with a SERVICE group for each of some endpoints; undefined when none of them is described. */
     ofEndpoints: (ids: readonly string[], options: GrammarOptions) => written(ids, { asFederation: true, ...options }),
@@ -46,13 +48,11 @@ export function createGrammars({ catalog, models }: GrammarParts) {
       if (!federation) throw unknownId("federation", id, catalog);
       const members = catalog.membersOf(federation).map((member) => member.id);
       const text = await written(members, { asFederation: true, ...options });
-      return text ?? notDescribed(`No member of the federation "${id}" has`, "{id}");
+      return text ?? notDescribed(`No member of the federation "${id}" has`, undefined);
     },
   };
 }
 
-function notDescribed(what: string, id: string): never {
-  throw new FedwayError("DESCRIPTION_UNKNOWN", `${what} been described yet.`, {
-    next: `POST /api/endpoints/${id}/describe has ${id === "{id}" ? "a member" : "it"} described.`,
-  });
+function notDescribed(what: string, entry: CatalogEntry | undefined): never {
+  throw new FedwayError("DESCRIPTION_UNKNOWN", `${what} been described yet.`, { next: describeAdvice(entry) });
 }

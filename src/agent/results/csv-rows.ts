@@ -1,5 +1,5 @@
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
-import { iriParts, plainText } from "../../registry/schema/text.ts";
+import { iriParts, plainText, valueText } from "../../registry/schema/text.ts";
 
 type Rows = readonly (readonly (string | null)[])[];
 
@@ -28,7 +28,7 @@ const xsd = "http://www.w3.org/2001/XMLSchema#";
 
 /**
  * Writes rows for a model: the type of a column once in the header instead of in each cell, IRIs with prefixes. Cells are
- * data of strangers: control characters become spaces, and what is longer than `mostCharacters` is cut.
+ * data of strangers: control characters are escaped, and what is longer than `mostCharacters` is cut.
  * @param queryText whose own prefixes are preferred
  */
 export function csvRows(
@@ -43,7 +43,7 @@ export function csvRows(
   let cut = false;
   const write = (cell: Cell | null, of: readonly string[]): string => {
     if (cell === null) return "";
-    const text = plainText(cellText(cell, of, shorten), mostCharacters);
+    const text = valueText(cellText(cell, of, shorten), mostCharacters);
     if (text.endsWith("…")) cut = true;
     return quoted(text, cell.type !== "iri");
   };

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { LinkedTerm, Linker } from "../../registry/linking/linker.ts";
-import { bracketedIri, iriParts, plainText } from "../../registry/schema/text.ts";
+import { bracketedIri, iriParts, plainText, valueText } from "../../registry/schema/text.ts";
 import type { ValueHit } from "../../registry/values/value-index.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";
@@ -156,8 +156,8 @@ function entityLine({
   degree,
 }: ReturnType<typeof entityOf>): string {
   const of = type === null ? "" : ` of ${nameOf(type)}`;
-  const name = literal === null ? `"${label}"` : plainText(literal, longestTerm);
+  const name = literal === null ? `"${label}"` : valueText(literal, longestTerm);
   const what =
     kind === "entity" ? `entity with ${nameOf(property)} ${name}${of}` : `value of ${bracketedIri(property)}${of}`;
-  return `${term === null ? `"${label}"` : plainText(term, longestTerm)} ${what} in ${endpoint} (${degree ?? "?"})`;
+  return `${term === null ? `"${label}"` : valueText(term, longestTerm)} ${what} in ${endpoint} (${degree ?? "?"})`;
 }

@@ -1,6 +1,6 @@
 import type { Repair } from "../../errors/fedway-error.ts";
 import { iriText, literalText, stringText } from "../../rdf/term-text.ts";
-import { rdf, xsd } from "../../rdf/vocabularies.ts";
+import { languageTypes, rdf, xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts } from "../../results/terms.ts";
 import { termEdit, textOf } from "../../sparql/edit-text.ts";
 import type { Constraint, JoinedPattern, PlacedTerm } from "../../sparql/joined-patterns.ts";
@@ -172,7 +172,7 @@ function constantOf({ name, one, other }: Contradiction) {
   return { pattern, constant: placed.term, range: placed.range };
 }
 
-const isText = (datatype: string): boolean => datatype === xsd.string || datatype === rdf.langString;
+const isText = (datatype: string): boolean => datatype === xsd.string || languageTypes.has(datatype);
 
 /** The text that somebody made an IRI of. */
 function nameIn(iri: string): string {
@@ -189,6 +189,8 @@ const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 function formsOf(value: string, datatypes: ReadonlySet<string>, languages: ReadonlySet<string>): readonly string[] {
   const forms = [...datatypes].flatMap((iri) => {
     if (iri === rdf.langString) return [...languages].map((tag) => `${stringText(value)}@${tag}`);
+    // SPARQL 1.1 cannot write a base direction.
+    if (iri === rdf.dirLangString) return [];
     if (iri === xsd.string) return [stringText(value)];
     if (isNumeric(iri) && !numberText.test(value)) return [];
     if (iri === xsd.integer) return /^[+-]?\d+$/.test(value) ? [value] : [];

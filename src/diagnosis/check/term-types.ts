@@ -1,6 +1,6 @@
 import type { KnownSources } from "../../plan/plan-request.ts";
 import type { TermSpace } from "../../plan/source-selection.ts";
-import { rdf, xsd } from "../../rdf/vocabularies.ts";
+import { languageTypes, rdf, xsd } from "../../rdf/vocabularies.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
 import { type PropertyFacts, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
@@ -114,7 +114,7 @@ export class EndpointTypes {
   #kindsOf(datatypes: ReadonlySet<string>): readonly string[] {
     const languages = this.#isCertain ? [] : [...(this.vocabulary?.languages ?? [])];
     const tags = languages.length === 0 ? ["@"] : languages.map((tag) => `@${tag.toLowerCase()}`);
-    return [...datatypes].flatMap((iri) => (iri === rdf.langString ? tags : [kindOf(iri)]));
+    return [...datatypes].flatMap((iri) => (languageTypes.has(iri) ? tags : [kindOf(iri)]));
   }
 }
 

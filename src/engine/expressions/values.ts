@@ -4,7 +4,7 @@ import { isMomentType, type Moment, momentToText, type MomentType, parseMoment }
 import { type Duration, type DurationType, durationToText, isDurationType, parseDuration } from "./durations.ts";
 import { ExpressionError } from "./expression-error.ts";
 import { tagOf } from "../../rdf/term-text.ts";
-import { rdf } from "../../rdf/vocabularies.ts";
+import { languageTypes } from "../../rdf/vocabularies.ts";
 import { type Numeric, numericToText, parseNumeric } from "./numbers.ts";
 
 export const xsd = "http://www.w3.org/2001/XMLSchema#";
@@ -70,7 +70,7 @@ export const duration = (value: Duration, type: DurationType): RDF.Literal => ty
 
 /** A literal of any datatype but those that have a language. */
 export function literalOf(text: string, datatype: RDF.NamedNode): RDF.Literal {
-  if (datatype.value === rdf.langString || datatype.value === rdf.dirLangString) {
+  if (languageTypes.has(datatype.value)) {
     throw new ExpressionError("A literal of rdf:langString or rdf:dirLangString has a language tag.");
   }
   return factory.literal(text, datatype);

@@ -1,3 +1,4 @@
+import { rdf } from "../../rdf/vocabularies.ts";
 import type { PartName } from "../void/facts.ts";
 
 /** Kinds of facts, each computed by one shape of query. */
@@ -41,14 +42,17 @@ export function headOf({ key: variable }: FactKind, key: string): string {
   return variable === "c" ? `?s a ${key}` : `?s ${key} ?o`;
 }
 
-const langString = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>";
-
 /** Placeholders for objects without a datatype, so that the groups of a property add up to its triples. */
-export const objectKinds = { iri: "urn:fedway:kind:iri", blank: "urn:fedway:kind:blank" } as const;
+export const objectKinds = {
+  iri: "urn:fedway:kind:iri",
+  blank: "urn:fedway:kind:blank",
+  triple: "urn:fedway:kind:triple",
+} as const;
 
+const directed = `IF(DATATYPE(?o) = <${rdf.dirLangString}>, <${rdf.dirLangString}>, <${rdf.langString}>)`;
 const kindOfObject =
-  `BIND(IF(isLiteral(?o), IF(LANG(?o) = "", DATATYPE(?o), ${langString}), ` +
-  `IF(isBlank(?o), <${objectKinds.blank}>, <${objectKinds.iri}>)) AS ?k)`;
+  `BIND(IF(isLiteral(?o), IF(LANG(?o) = "", DATATYPE(?o), ${directed}), IF(isBlank(?o), <${objectKinds.blank}>, ` +
+  `IF(isIRI(?o), <${objectKinds.iri}>, <${objectKinds.triple}>))) AS ?k)`;
 const plain = { detail: [], joined: [], tail: "" } as const;
 const all = ["n", "ds", "do"] as const;
 

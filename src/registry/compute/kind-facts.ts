@@ -17,6 +17,8 @@ interface Finding extends Known {
   readonly groups: Groups | undefined;
 }
 
+const placeholders: ReadonlySet<string> = new Set(Object.values(objectKinds));
+
 /** Puts the groups of a key into the facts: that they exist, and their counts. */
 export function recordGroups(base: FactBase, kind: FactKind, { key, groups, ...known }: Finding): void {
   const [, ...parts] = kind.path;
@@ -27,7 +29,7 @@ export function recordGroups(base: FactBase, kind: FactKind, { key, groups, ...k
     const last = iris.pop() ?? key;
     let facts = keysOf(base, kind);
     for (const [at, iri] of iris.entries()) facts = facts.known(iri, existing(known))[parts[at] ?? "properties"];
-    if (last === objectKinds.iri || last === objectKinds.blank) continue;
+    if (placeholders.has(last)) continue;
     const fact = facts.known(last, known);
     if (kind.name === "classes") {
       fact.entities = mergedCount(fact.entities, counted(ds ?? n));

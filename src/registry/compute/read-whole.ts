@@ -63,7 +63,6 @@ function mayRead({ target, todo, claims, base }: Run, mostTriples: number): bool
 function tripleOf(row: ReadonlyMap<string, RDF.Term>): ReadTriple | undefined {
   const [subject, property, object] = [row.get("s"), row.get("p"), row.get("o")];
   if (subject === undefined || property === undefined || object === undefined) return undefined;
-  if (object.termType === "Quad") return undefined;
   const isType = property.value === rdf.type && object.termType === "NamedNode";
   return isWritable(property.value) && (!isType || isWritable(object.value))
     ? { subject, property: property.value, object }

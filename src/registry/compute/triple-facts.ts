@@ -98,6 +98,7 @@ const solutions: Readonly<
 
 function kindOf(object: RDF.Term): string {
   if (object.termType === "Literal") return object.datatype.value;
+  if (object.termType === "Quad") return objectKinds.triple;
   return object.termType === "BlankNode" ? objectKinds.blank : objectKinds.iri;
 }
 

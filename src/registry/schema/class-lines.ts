@@ -19,7 +19,7 @@ import {
   viewTitle,
 } from "./compose-view.ts";
 import type { SchemaClass, SchemaProperty } from "./schema-view.ts";
-import { plainText } from "./text.ts";
+import { escapedText, plainText, shortened } from "./text.ts";
 
 /** A longer IRI cannot be shown, and a part of it would be a different name. */
 export const longestName = 500;
@@ -159,9 +159,9 @@ function* valueLines({ chosen, table, examples }: ViewContent): Generator<ViewLi
     if (isFirst) yield { text: "All values of some properties, as they stand in the data:" };
     isFirst = false;
     const names = [...(of === undefined ? [] : [of]), property].map((iri) => table.short(iri));
-    const shown = values.map((value) => plainText(value, longestValue));
+    const shown = values.map((value) => shortened(value, longestValue));
     yield {
-      text: `${names.map(({ text }) => text).join(" ")}: ${shown.map(stringText).join(", ")}`,
+      text: `${names.map(({ text }) => text).join(" ")}: ${shown.map((value) => escapedText(stringText(value))).join(", ")}`,
       prefixes: names.flatMap(({ prefixes }) => prefixes),
       examples: { class: of, property, values: shown },
     };

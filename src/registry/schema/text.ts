@@ -1,3 +1,5 @@
+import { shortEscapes } from "../../rdf/term-text.ts";
+
 /**
  * Characters that end lines, are invisible, or change the direction of text (Unicode Cc, Cf, Cs, Zl, Zp): nothing that
  * was read from an endpoint may reshape a line of ours.
@@ -12,11 +14,23 @@ export function plainText(text: string, most: number): string {
     .replace(unsafe, " ")
     .replace(/\s+/g, " ")
     .trim();
-  if (line.length <= most) return line;
-  // A surrogate pair is never cut in two.
-  const end = /[\uD800-\uDBFF]/.test(line.charAt(most - 2)) ? most - 2 : most - 1;
-  return `${line.slice(0, end)}…`;
+  return shortened(line, most);
 }
+
+/** The beginning of a value, at most `most` characters; "…" stands for the rest. */
+export function shortened(value: string, most: number): string {
+  if (value.length <= most) return value;
+  // A surrogate pair is never cut in two.
+  return `${value.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/u, "")}…`;
+}
+
+/** Text on one line as SPARQL's strings have it: what ends lines, is invisible or turns text is escaped. */
+export const escapedText = (text: string): string =>
+  text.replace(unsafe, (character) => shortEscapes.get(character) ?? escaped(character));
+
+/** A value of the data, `escapedText` and `shortened`. */
+export const valueText = (value: string, most: number): string =>
+  shortened(escapedText(value.slice(0, most + 1)), most);
 
 /** `<iri>`; what no IRI may hold, and what cannot be seen, as `\uXXXX` (SPARQL 1.1, section 19.2). */
 export function bracketedIri(iri: string): string {

@@ -1,4 +1,4 @@
-import { rdf, rdfs, xsd } from "../../rdf/vocabularies.ts";
+import { languageTypes, rdfs, xsd } from "../../rdf/vocabularies.ts";
 import { iriParts } from "../schema/text.ts";
 import { isWritable } from "../void/values.ts";
 import type { PropertyPartition, VoidDescription } from "../void/void-description.ts";
@@ -34,7 +34,7 @@ const labelName = /(?:name|label|title)$/i;
 export const isLabel = (property: string): boolean =>
   labelProperties.has(property) || labelName.test(iriParts(property).local);
 
-const textTypes: ReadonlySet<string> = new Set([xsd.string, rdf.langString]);
+const textTypes: ReadonlySet<string> = new Set([xsd.string, ...languageTypes]);
 /** More different values are no choice; one of them is found by asking the endpoint. */
 const mostDistinct = 10_000;
 /** Numbers, dates and codes are worth knowing only when they are a handful. */

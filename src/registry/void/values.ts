@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { isWritableIri } from "../../rdf/term-text.ts";
+import { isWritableIri, literalText } from "../../rdf/term-text.ts";
 import { rdf, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 
 const longestIri = 2048;
@@ -98,9 +98,12 @@ interface Node {
   readonly seen: Set<string>;
 }
 
-/** The same for literals, too; not for triple terms. */
-export const termKey = (object: RDF.Term): string =>
-  object.termType === "Literal" ? `l${object.datatype.value} ${object.language} ${object.value}` : nodeKey(object);
+/** The same for literals and triple terms, too. */
+export function termKey(object: RDF.Term): string {
+  if (object.termType === "Literal") return literalText(object);
+  if (object.termType !== "Quad") return nodeKey(object);
+  return `<<${termKey(object.subject)} ${nodeKey(object.predicate)} ${termKey(object.object)}>>`;
+}
 
 /** Indexes a document that is in memory. Cycles, repetitions and nodes of any kind are harmless: nothing is followed. */
 export function indexNodes(quads: Iterable<RDF.Quad>) {

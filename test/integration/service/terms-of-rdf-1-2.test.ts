@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DataFactory, Parser } from "n3";
 import { JsonLdParser } from "jsonld-streaming-parser";
 import { type DocumentServer, startDocumentServer } from "../../support/document-server.ts";
-import { startService, type RunningService } from "../../support/running-service.ts";
+import { problemOf, startService, type RunningService } from "../../support/running-service.ts";
 
 /** Terms of RDF 1.2 as N-Triples writes them; the language in the case that RDF 1.1 has for all. */
 const terms = {
@@ -159,6 +159,33 @@ describe.each(documents)("terms in a file of %s", (name, _, __, held) => {
 it("a triple term that RDF/XML 1.1 has not is refused in words, not left out", async () => {
   const response = await service.query("SELECT ?o { SERVICE <unannounced> { ?s ?p ?o } }");
   expect([response.status, await response.text()]).toEqual([502, expect.stringContaining('rdf:version=\\"1.2\\"')]);
+});
+
+describe("advice at a file", () => {
+  it("names no other endpoint for SPARQL 1.2 that is not evaluated here, and takes VERSION", async () => {
+    const refused = await service.query("SELECT ?r { <urn:a> <urn:b> <urn:c> ~ ?r }", {
+      path: "/endpoints/turtle/sparql",
+    });
+    const problem = await problemOf(refused);
+    expect(problem).toMatchObject({
+      code: "VERSION_UNSUPPORTED",
+      detail: expect.stringContaining("turtle does not speak"),
+    });
+    expect(problem.next).not.toContain("one endpoint");
+    const version = await service.query('VERSION "1.2" SELECT * { ?s ?p "a"@en--ltr }', {
+      path: "/endpoints/turtle/sparql",
+    });
+    expect([version.status, (await version.text()).match(/"urn:s"/gu)?.length]).toEqual([200, 1]);
+  });
+
+  it.each(["schema", "void", "grammar"])("is no POST that is refused, for its %s", async (part) => {
+    const problem = await problemOf(await fetch(`${service.url}/api/endpoints/turtle/${part}`));
+    expect(problem).toMatchObject({
+      code: "DESCRIPTION_UNKNOWN",
+      next: expect.stringContaining("/endpoints/turtle/sparql"),
+    });
+    expect(problem.next).not.toContain("POST");
+  });
 });
 
 describe("terms go out", () => {

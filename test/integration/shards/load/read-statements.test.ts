@@ -207,6 +207,8 @@ describe("readStatements of what is broken", () => {
   shouldRefuse("open.jsonld", jsonLd.slice(0, -3), /open\.jsonld, line 1: /);
   shouldRefuse("remote.jsonld", '{"@context":"http://127.0.0.1:1/","@id":"x:a"}', /remote context/);
   shouldRefuse("entity.rdf", `<!DOCTYPE a [<!ENTITY b "c">]>${rdfXml}`, /entity\.rdf, line 1: .*document type/);
+  shouldRefuse("direction.nt", '<x:a> <x:p> "a"@ar--rtl .\n', /line 1: a literal with a base direction is not read/, 1);
+  shouldRefuse("tag.nt", '<x:a> <x:p> "a"@en_US .\n', /line 1: @en_US is not a language tag/, 1);
   shouldRefuse("terms.ttl", "<x:a> <x:p> <<( <x:a> <x:p> <x:o> )>> .", /a Quad as a term is not read/);
 
   it("refuses files that are not there, folders, unknown endings and two of one name", async () => {

@@ -72,7 +72,7 @@ describe("LineScanner", () => {
   shouldRefuse('<x:s> <x:p> "\\U00110000" .\n', /stands for no character/);
   shouldRefuse('<x:s> <x:p> "a"@ .\n', /language tag/);
   shouldRefuse('<x:s> <x:p> "a"@en- .\n', /language tag/);
-  shouldRefuse('<x:s> <x:p> "a"@en--ltr .\n', /language tag/);
+  shouldRefuse('<x:s> <x:p> "a"@en--ltr .\n', /base direction/);
   shouldRefuse('<x:s> <x:p> "a"^<x:d> .\n', /datatype/);
   shouldRefuse('<x:s> <x:p> "a"^^xsd:d .\n', /datatype/);
   shouldRefuse("<x:s> <x:p> _:-a .\n", /proper label/);
