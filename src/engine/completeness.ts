@@ -70,7 +70,7 @@ export const canAddRows = (plan: QueryPlan, endpoint: string): boolean =>
 export const isMonotoneIn = ({ clauses, over }: Pick<FederatedPlan, "clauses" | "over">): boolean =>
   over?.nonMonotone === undefined && clauses.every(({ nonMonotone }) => nonMonotone === undefined);
 
-/** The remark at the end of an answer's document; undefined where nothing is missing. */
+/** The remark on an answer, by what is known now; undefined where nothing is missing. */
 function remarkOf(plan: QueryPlan, bounds: Contributions): Remark | undefined {
   const partial = partialKind(plan, bounds);
   if (partial === undefined) return undefined;
@@ -78,8 +78,8 @@ function remarkOf(plan: QueryPlan, bounds: Contributions): Remark | undefined {
   return { partial, sources: sources.map(({ endpoint, status, reason }) => ({ endpoint, status, reason })) };
 }
 
-/** Remarks at the end of documents of a plan's answer; by default the head leaves now, with the facts known now. */
+/** Remarks on documents of a plan's answer; by default the head leaves now, with the facts known now. */
 export function remarksOn(plan: QueryPlan, bounds: Contributions, headHasLeft?: () => boolean): Remarks {
   const isTold = partialKind(plan, bounds) !== undefined;
-  return { atEnd: () => remarkOf(plan, bounds), isTold: () => (headHasLeft ? !headHasLeft() : isTold) };
+  return { known: () => remarkOf(plan, bounds), isTold: () => (headHasLeft ? !headHasLeft() : isTold) };
 }

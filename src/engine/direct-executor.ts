@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan } from "../plan/query-plan.ts";
+import type { ResultFormat } from "../results/formats.ts";
 import type { QueryResult } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { type ParseOptions, parseAnswer } from "../results/parse.ts";
@@ -77,9 +78,7 @@ export function createDirectExecutor(client: Pick<SparqlClient, "query">, now: (
         const rows = serializeResult(result, format, remarksOn(plan, bounds));
         return { contentEncoding: "identity", body: rows, end: finished(rows).then(count) };
       }
-      // An answer that may turn out to be partial at its end is written anew, so that it can say so.
-      const isOther = formatOf(answer.mediaType, plan.answer)?.name !== format.name;
-      if (isOther || (answer.mayLackRows && whole === undefined)) {
+      if (isWrittenAnew(plan, answer, format)) {
         const to = { format, remarks: remarksOn(plan, bounds) };
         const rows = await transcode(decodedBody(answer), parsing(plan, answer, bounds), to);
         return { contentEncoding: "identity", body: rows, end: bothEnds(rows, answer) };
@@ -92,6 +91,16 @@ export function createDirectExecutor(client: Pick<SparqlClient, "query">, now: (
       return parsed(plan, bounds, await ask(plan, bounds, { accept: acceptFor(plan.answer) }));
     },
   };
+}
+
+/**
+ * True of an answer in another format, of one that may turn out to be partial at its end, so that it can say so, and of one
+ * column of CSV: endpoints write its unbound values as empty lines, which readers skip.
+ */
+function isWrittenAnew({ answer: kind, columns }: DirectPlan, answer: SparqlAnswer, format: ResultFormat): boolean {
+  if (formatOf(answer.mediaType, kind)?.name !== format.name) return true;
+  if (format.name === "csv" && columns?.asked.length === 1) return true;
+  return answer.mayLackRows === true && answer.whole === undefined;
 }
 
 interface Asked {

@@ -145,10 +145,14 @@ const graph = new RegExp(graphPattern);
 /** Characters of the IRI of a graph. */
 export const longestGraph = 2_048;
 
+/** The name of the default graph in rdflib, whose Dataset sends it with every query. */
+const defaultGraphOfRdflib = "urn:x-rdflib:default";
+
 /** SPARQL 1.1 Protocol, section 2.1.4. */
 function graphsOf(parameters: ReadonlyMap<string, readonly string[]>, name: string): readonly string[] {
   const uris = parameters.get(name) ?? none;
-  if (uris.every((uri) => uri.length <= longestGraph && graph.test(uri))) return uris.filter((uri) => uri !== "");
+  if (uris.every((uri) => uri.length <= longestGraph && graph.test(uri)))
+    return uris.filter((uri) => uri !== "" && uri !== defaultGraphOfRdflib);
   throw new FedwayError("REQUEST_INVALID", `The parameter "${name}" is not an absolute IRI.`, {
     next: `Send the IRI of one graph, or leave "${name}" out; several graphs are several parameters.`,
   });

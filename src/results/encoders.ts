@@ -7,7 +7,8 @@ import { FedwayError } from "../errors/fedway-error.ts";
 
 /** Writes one format as text; `open` comes first, `close` last, one `item` a row or triple in between. */
 export interface ItemEncoder<T> {
-  open(): string;
+  /** With the remark known so far, for formats that can say it before their items. */
+  open(remark?: Remark): string;
   item(item: T): string;
   /** With the remark where `remarks` says so. */
   close(remark?: Remark): string;
@@ -60,12 +61,17 @@ function termToJson(term: RDF.Term): string {
 
 /** SPARQL 1.1 Query Results JSON Format. */
 export const jsonSyntax: TupleSyntax = {
-  boolean: (value, remark) => `{"head":{},"boolean":${value}${remarkMember(remark)}}\n`,
+  boolean: (value, remark) => `{"head":{}${remarkMember(remark)},"boolean":${value}}\n`,
   rows: (variables) => {
     const keys = variables.map((name): readonly [string, string] => [name, `${string(name)}:`]);
     let separator = "";
+    let isSaid = false;
     return {
-      open: () => `{"head":{"vars":${JSON.stringify(variables)}},"results":{"bindings":[`,
+      // Before the rows where it is known: Oxigraph's reader takes no member behind them.
+      open: (remark) => {
+        isSaid = remark !== undefined;
+        return `{"head":{"vars":${JSON.stringify(variables)}}${remarkMember(remark)},"results":{"bindings":[`;
+      },
       item: (row) => {
         let cells = "";
         for (const [name, key] of keys) {
@@ -76,7 +82,7 @@ export const jsonSyntax: TupleSyntax = {
         separator = ",";
         return text;
       },
-      close: (remark) => `\n]}${remarkMember(remark)}}\n`,
+      close: (remark) => `\n]}${isSaid ? "" : remarkMember(remark)}}\n`,
       remarks: true,
     };
   },
@@ -175,24 +181,28 @@ export const xmlSyntax: TupleSyntax = {
   },
 };
 
-/** The empty literal is written as `""`, to tell it from an unbound variable where the reader looks at quotes. */
+/** The empty literal is written as `""`, to tell it from an unbound variable where the reader looks at quotes and there is more than one column. */
 const csvField = (text: string): string =>
   text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
-function termToCsv(term: RDF.Term | undefined): string {
-  if (term === undefined) return "";
+function termToCsv(term: RDF.Term): string {
   if (term.termType === "NamedNode" || term.termType === "Literal") return csvField(term.value);
   return csvField(termToText(term));
 }
 
 /** SPARQL 1.1 Query Results CSV (section 3): values without their types. */
 export const csvSyntax: TupleSyntax = {
-  rows: (variables) => ({
-    open: () => `${variables.map(csvField).join(",")}\r\n`,
-    item: (row) => `${variables.map((name) => termToCsv(row.get(name))).join(",")}\r\n`,
-    close: () => "",
-    remarks: false,
-  }),
+  rows: (variables) => {
+    // Readers skip empty lines: pandas, and the DictReader of Python.
+    const unbound = variables.length === 1 ? '""' : "";
+    const cell = (term: RDF.Term | undefined): string => (term === undefined ? unbound : termToCsv(term));
+    return {
+      open: () => `${variables.map(csvField).join(",")}\r\n`,
+      item: (row) => `${variables.map((name) => cell(row.get(name))).join(",")}\r\n`,
+      close: () => "",
+      remarks: false,
+    };
+  },
 };
 
 const termToTsv = (term: RDF.Term | undefined): string => (term === undefined ? "" : textOf(term));

@@ -13,15 +13,15 @@ export interface Remark {
   }[];
 }
 
-/** Returns the remark at the end of a document. */
+/** Returns the remark on a document that is being written. */
 export interface Remarks {
-  /** Asked for at the end of the document. */
-  readonly atEnd: () => Remark | undefined;
+  /** The remark as far as it is known now; asked for at the start of a document and at its end. */
+  readonly known: () => Remark | undefined;
   /** True if the head of the response says it, or will: it has not left yet. */
   readonly isTold: () => boolean;
 }
 
-/** As a member of a JSON object, its comma before it; nothing where there is nothing to say. */
+/** As a member of a JSON object, a comma before it; nothing where there is nothing to say. */
 export const remarkMember = (remark: Remark | undefined): string =>
   remark === undefined ? "" : `,"fedway":${JSON.stringify({ status: "partial", ...remark })}`;
 

@@ -71,18 +71,19 @@ function serializeTuples(
     return new EncodedStream(result.rows, withRemarks(syntax.rows(result.variables), format, remarks)).stream;
   }
   if (syntax.boolean === undefined) throw notAcceptable(result, format);
-  return Readable.from([Buffer.from(syntax.boolean(result.value, remarks?.atEnd()))], { objectMode: false });
+  return Readable.from([Buffer.from(syntax.boolean(result.value, remarks?.known()))], { objectMode: false });
 }
 
 /** The encoder, whose document says at its end what there is to say, or is cut off where it cannot. */
 function withRemarks<T>(encoder: ItemEncoder<T>, format: ResultFormat, remarks: Remarks | undefined): ItemEncoder<T> {
   if (remarks === undefined) return encoder;
+  const open = (): string => encoder.open(remarks.known());
   const close = (): string => {
-    const remark = remarks.atEnd();
+    const remark = remarks.known();
     if (remark !== undefined && !encoder.remarks && !remarks.isTold()) throw cannotSay(format, remark);
     return encoder.close(remark);
   };
-  return { ...encoder, close };
+  return { ...encoder, open, close };
 }
 
 const notAcceptable = (result: Pick<QueryResult, "kind">, format: ResultFormat): FedwayError =>
@@ -126,7 +127,8 @@ class EncodedStream<T> {
   #batch: readonly T[] = [];
   #at = 0;
   readonly #encoder: ItemEncoder<T>;
-  #text: string;
+  #text = "";
+  #opened = false;
   #first = true;
   #running = false;
   #hungry = false;
@@ -136,7 +138,6 @@ class EncodedStream<T> {
   constructor(items: AsyncIterable<T>, encoder: ItemEncoder<T>) {
     this.#iterator = inBatches(items)[Symbol.asyncIterator]();
     this.#encoder = encoder;
-    this.#text = encoder.open();
     this.stream = new Readable({
       read: () => {
         this.#hungry = true;
@@ -166,6 +167,8 @@ class EncodedStream<T> {
   async #take(): Promise<void> {
     const result = await this.#iterator.next();
     if (this.#ended) return;
+    if (!this.#opened) this.#text = this.#encoder.open();
+    this.#opened = true;
     if (result.done === true) {
       this.#ended = true;
       this.#text += this.#encoder.close();

@@ -49,6 +49,9 @@ describe("datasets", () => {
   shouldRead("in the URL of a direct query", direct("x", search), dataset);
   shouldRead("in both places", form("query=x&named-graph-uri=urn:d", search), { namedGraphs: ["urn:c", "urn:d"] });
   shouldRead("none", get("query=x"), { defaultGraphs: [], namedGraphs: [] });
+  shouldRead("rdflib's name for the default graph", get("query=x&default-graph-uri=urn:x-rdflib:default"), {
+    defaultGraphs: [],
+  });
   shouldRefuse("what is no IRI", get("query=x&default-graph-uri=a%20graph"), "REQUEST_INVALID");
   shouldRefuse("an IRI with control characters", form("query=x", "named-graph-uri=urn:%00"), "REQUEST_INVALID");
   shouldRefuse("an endless IRI", get(`query=x&named-graph-uri=urn:${"x".repeat(2048)}`), "REQUEST_INVALID");

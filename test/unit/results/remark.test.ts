@@ -33,7 +33,7 @@ const rows = [new Map([["s", namedNode("urn:a")]])];
 
 const graph = (some: typeof quads): QueryResult => ({ kind: "quads", quads: each(some) });
 const write = async (result: QueryResult, format: ResultFormat, isTold = false): Promise<string> => {
-  const remarks = { atEnd: () => remark, isTold: () => isTold };
+  const remarks = { known: () => remark, isTold: () => isTold };
   return Buffer.concat(await collect<Buffer>(serializeResult(result, format, remarks))).toString();
 };
 
@@ -73,6 +73,24 @@ describe("a remark at the end of", () => {
     expect(text).toContain("people");
     const read = parseAnswer(each([Buffer.from(text)]), { mediaType: format.mediaType, kind: "boolean" });
     expect(await read).toEqual({ kind: "boolean", value: false });
+  });
+
+  it("is said once in JSON: before the rows where it is known, behind them where it became known later", async () => {
+    const answers = [await write(bindingsOf(["s"], rows), formatNamed("json"))];
+    let isKnown = false;
+    const remarks = { known: () => (isKnown ? remark : undefined), isTold: () => false };
+    const later = async function* () {
+      yield* rows;
+      isKnown = true;
+    };
+    const result: QueryResult = { kind: "bindings", variables: ["s"], rows: later() };
+    const parts = await collect<Buffer>(serializeResult(result, formatNamed("json"), remarks));
+    answers.push(Buffer.concat(parts).toString());
+    expect(answers.map((text) => Object.keys(JSON.parse(text)))).toEqual([
+      ["head", "fedway", "results"],
+      ["head", "results", "fedway"],
+    ]);
+    for (const text of answers) expect(text.match(/"fedway"/gu)).toHaveLength(1);
   });
 
   it.each(["csv", "tsv"] as const)("rows as %s cuts them off, unless the reader has been told", async (name) => {

@@ -51,6 +51,12 @@ async function shouldRoundTrip(name: "json" | "xml" | "tsv", variables: readonly
   return bytes;
 }
 
+test("CSV of one column has no empty line, which readers skip", async () => {
+  const rows = [new Map(), rowOf({ a: literal("") }), rowOf({ a: literal("x") }), new Map()];
+  const text = (await write(bindingsOf(["a"], rows), formatNamed("csv"))).toString();
+  expect(text).toBe('a\r\n""\r\n""\r\nx\r\n""\r\n');
+});
+
 describe.each(lossless)("rows in %s", (name) => {
   test("every nasty term", async () => {
     expect(nastyRows.length).toBeGreaterThan(60);
