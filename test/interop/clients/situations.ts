@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { SparqlEndpointFetcher } from "fetch-sparql-endpoint";
 
 /** A query as the user of a client library sends it, and the name of what it meets. */
@@ -30,7 +29,7 @@ interface Term {
 type Terms = Readonly<Record<string, Term | null | undefined>>;
 type Answer = Promise<readonly Row[] | boolean | number>;
 
-/** Asks JavaScript's client libraries with their defaults. @param packages the folder that they are installed in */
+/** Asks JavaScript's client libraries with their defaults; sparql-http-client has no end of an answer that breaks off. @param packages the folder that they are installed in */
 export async function askJavaScript(asked: readonly Situation[], packages: string): Promise<readonly Met[]> {
   const clients: Readonly<Record<string, (one: Situation) => Answer>> = {
     "fetch-sparql-endpoint": withFetcher,
@@ -41,22 +40,15 @@ export async function askJavaScript(asked: readonly Situation[], packages: strin
   const met: Met[] = [];
   for (const [client, ask] of Object.entries(clients)) {
     for (const one of asked) {
+      if (client === "sparql-http-client" && one.situation === "broken off") continue;
       // Whatever a client throws is the finding.
-      const outcome = await Promise.race([ask(by(client, one)), forEver()]).catch((error: unknown) => ({
+      const outcome = await ask(by(client, one)).catch((error: unknown) => ({
         error: String(error),
       }));
       met.push({ client, situation: one.situation, outcome });
     }
   }
   return met;
-}
-
-/** Longer than any answer takes. */
-const patienceMs = 10_000;
-
-async function forEver(): Promise<never> {
-  await setTimeout(patienceMs, undefined, { ref: false });
-  throw new Error("waits for ever");
 }
 
 const by = (client: string, one: Situation): Situation => ({
