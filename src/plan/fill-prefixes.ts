@@ -17,22 +17,6 @@ export interface FilledText {
 }
 
 const mostFilled = 20;
-/** Prefixes that every Virtuoso knows, beside the well-known ones. */
-const virtuosoNamespaces: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    bif: "bif:",
-    sql: "sql:",
-    dbpedia: "http://dbpedia.org/resource/",
-    dbpprop: "http://dbpedia.org/property/",
-    freebase: "http://rdf.freebase.com/ns/",
-    scovo: "http://purl.org/NET/scovo#",
-    sioc: "http://rdfs.org/sioc/ns#",
-    umbel: "http://umbel.org/umbel#",
-    virtcxml: "http://www.openlinksw.com/schemas/virtcxml#",
-    virtrdf: "http://www.openlinksw.com/schemas/virtrdf#",
-    yago: "http://dbpedia.org/class/yago/",
-  }),
-);
 
 /**
  * The text with the prefixes declared that the endpoints it names know without a declaration, by their configuration or by
@@ -102,16 +86,13 @@ function publishedMeanings(
 }
 
 /** With the namespaces in which described endpoints have the names of prefixes that have no meaning elsewhere. */
-function describedMeanings(
-  written: SubstitutedText,
-  ids: readonly string[],
-  { catalog, terms }: PlanContext,
-): readonly Meaning[] {
+function describedMeanings(written: SubstitutedText, ids: readonly string[], context: PlanContext): readonly Meaning[] {
+  const { catalog, terms } = context;
   const missing = undeclaredPrefixes(tokenize(written.text));
   let readings: readonly (readonly Filled[])[] = missing.size > mostFilled ? [] : [[]];
   for (const [prefix, locals] of missing) {
     const usual = wellKnownNamespaces.get(prefix);
-    const isTaken = catalog.published.ids.some((id) => isMeaning(predefinedAt(id, prefix, { catalog })));
+    const isTaken = catalog.published.ids.some((id) => isMeaning(predefinedAt(id, prefix, context)));
     const names = usual !== undefined || isTaken ? [] : [...locals].filter((local) => local !== "");
     const found = new Set(names.flatMap((local) => Array.from(terms?.namespacesWith(local) ?? [])));
     const meanings = usual === undefined ? found : [usual];
@@ -162,7 +143,7 @@ interface Filled {
 const asUsual = "as usual";
 
 const howAt = (id = "", { catalog }: Pick<PlanContext, "catalog">): string =>
-  `as at ${id} (${catalog.published.facts(id)?.provenance ?? "a Virtuoso"})`;
+  `as at ${id} (${catalog.published.facts(id)?.provenance ?? "probed"})`;
 
 function declared(written: SubstitutedText, filled: readonly Filled[]): FilledText {
   // On the first line, so that those of the query keep their numbers.
@@ -178,24 +159,27 @@ function declared(written: SubstitutedText, filled: readonly Filled[]): FilledTe
   };
 }
 
-/** The endpoint's meaning of an undeclared prefix: the published one, else its engine's. */
-function predefinedAt(id: string, prefix: string, { catalog }: Pick<PlanContext, "catalog">) {
-  const ofEngine = catalog.byId(id)?.engine === "virtuoso" ? virtuosoNamespaces.get(prefix) : undefined;
+type Knowing = Pick<PlanContext, "catalog" | "capabilities">;
+
+/** The endpoint's meaning of an undeclared prefix: the published one, else the probed one. */
+function predefinedAt(id: string, prefix: string, { catalog, capabilities }: Knowing) {
   const known = catalog.published.facts(id)?.prefixes.get(prefix);
-  return known ?? (ofEngine === undefined ? undefined : { namespace: ofEngine, how: "predefined" as const });
+  const { predefinedPrefixes: probed = {} } = capabilities?.view(id) ?? {};
+  const namespace = Object.hasOwn(probed, prefix) ? probed[prefix] : undefined;
+  return known ?? (namespace === undefined ? undefined : { namespace, how: "predefined" as const });
 }
 
 /** Common meaning of a prefix at all of these endpoints that know it without a declaration. */
-function knownPrefix(prefix: string, named: readonly CatalogEntry[], { catalog }: PlanContext): Filled | undefined {
+function knownPrefix(prefix: string, named: readonly CatalogEntry[], context: PlanContext): Filled | undefined {
   const namespaces = new Map<string, string>();
   for (const { id } of named) {
-    const known = predefinedAt(id, prefix, { catalog });
+    const known = predefinedAt(id, prefix, context);
     if (known && isMeaning(known) && !namespaces.has(known.namespace)) namespaces.set(known.namespace, id);
   }
   const [only, ...others] = namespaces;
   return only === undefined || others.length > 0
     ? undefined
-    : { prefix, namespace: only[0], how: howAt(only[1], { catalog }) };
+    : { prefix, namespace: only[0], how: howAt(only[1], context) };
 }
 
 /** Examples declare their prefixes as they like. */

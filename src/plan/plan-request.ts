@@ -156,6 +156,8 @@ interface KnownEndpoint {
   readonly maxUrlBytes?: number | undefined;
   /** Largest number of join keys in one VALUES that worked. */
   readonly maxValuesRows?: number | undefined;
+  /** Prefixes that it knows without a declaration, with their namespaces. */
+  readonly predefinedPrefixes?: Readonly<Record<string, string>> | undefined;
   readonly strings?: PlannedEndpoint["strings"];
   /** Rows after which answers are cut without a word. */
   readonly silentRowCap?: number | undefined;

@@ -50,6 +50,16 @@ const rows = async (response: Response): Promise<readonly string[]> => {
   return (await response.text()).trim().split("\r\n").slice(1).toSorted();
 };
 
+const afterJob = async (id: string, kind: "describe" | "capabilities"): Promise<void> => {
+  const started = await fetch(`${service.url}/api/endpoints/${id}/${kind}`, { method: "POST" });
+  const { id: job }: { id: string } = JSON.parse(await started.text());
+  await until(async () => (await (await fetch(`${service.url}/api/jobs/${job}`)).text()).includes('"state":"done"'));
+};
+const voidOf = async (id: string): Promise<string> => {
+  await afterJob(id, "describe");
+  return (await fetch(`${service.url}/api/endpoints/${id}/void`, { headers: { accept: "text/turtle" } })).text();
+};
+
 describe("an account of /sparql-auth", () => {
   it("opens it to queries and federated queries", async () => {
     const all = ["urn:a,one", "urn:a,two", "urn:b,two"];
@@ -86,15 +96,27 @@ describe("default graphs of a Virtuoso", () => {
     expect((await own.text()).trim().split("\n")).toHaveLength(1 + 3);
   });
   it("are described without the other graphs, and a triple of two of them once", async () => {
-    const voidOf = async (id: string): Promise<string> => {
-      const started = await fetch(`${service.url}/api/endpoints/${id}/describe`, { method: "POST" });
-      const { id: job }: { id: string } = JSON.parse(await started.text());
-      await until(async () =>
-        (await (await fetch(`${service.url}/api/jobs/${job}`)).text()).includes('"state":"done"'),
-      );
-      return (await fetch(`${service.url}/api/endpoints/${id}/void`, { headers: { accept: "text/turtle" } })).text();
-    };
     expect(await voidOf("one")).toMatch(/void:triples 2\b/u);
     expect(await voidOf("both")).toMatch(/void:triples 4\b/u);
+  });
+});
+
+describe("what a Virtuoso does, although its entry names no engine,", () => {
+  it("is seen in its data: its system graphs are not described", async () => {
+    const text = await voidOf("open");
+    expect(text).toContain("urn:q");
+    expect(text).not.toContain("openlinksw");
+  });
+  it("is probed: prefixes that need no declaration, which other members get with one", async () => {
+    await afterJob("open", "capabilities");
+    const capabilities: unknown = JSON.parse(
+      await (await fetch(`${service.url}/api/endpoints/open/capabilities`)).text(),
+    );
+    expect(capabilities).toMatchObject({ predefinedPrefixes: { bif: "bif:", sioc: "http://rdfs.org/sioc/ns#" } });
+    const page = await fetch(`${service.url}/endpoints/open`);
+    expect(await page.text()).toMatch(/Known without PREFIX.*sioc/su);
+    const answer = await ask("open", "SELECT ?o { <urn:a> <urn:p> ?o FILTER(STR(sioc:x) != ?o) }");
+    expect(answer.headers.get("fedway-notes")).toContain("PREFIXES_FILLED_IN");
+    expect(await rows(answer)).toEqual(["one", "two"]);
   });
 });

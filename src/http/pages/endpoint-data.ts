@@ -135,7 +135,17 @@ export function capabilitiesBody(capabilities: Capabilities | undefined, asker: 
     return html`<p class="muted">Nothing has been probed yet.</p>
 ${askFor("capabilities", asker)}`;
   }
-  const { constructs, probedAt, methods, formats, maxValuesRows, maxUrlBytes, reachable, unfinished } = capabilities;
+  const {
+    constructs,
+    probedAt,
+    methods,
+    formats,
+    maxValuesRows,
+    maxUrlBytes,
+    reachable,
+    unfinished,
+    predefinedPrefixes,
+  } = capabilities;
   return html`<p class="muted">Probed at ${momentOf(probedAt)} by queries that touch no data, each with a known answer.${
     unfinished ? " The probing ended early." : ""
   }${reachable ? "" : " The endpoint did not answer."}</p>
@@ -149,5 +159,5 @@ ${table({
   ],
   rows: probedConstructs,
 })}<dl class="facts">
-${fact("Request methods", listed(methods))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}${learnedFact(capabilities)}${fact("Formats", listed(formats), true)}</dl>`;
+${fact("Request methods", listed(methods))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}${learnedFact(capabilities)}${fact("Formats", listed(formats), true)}${fact("Known without PREFIX", predefinedPrefixes && listed(Object.keys(predefinedPrefixes)))}</dl>`;
 }

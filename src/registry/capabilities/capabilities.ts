@@ -59,6 +59,8 @@ export const capabilitiesSchema = exactly({
   maxUrlBytes: Type.Optional(quantity),
   /** The engine's own full-text search, proved by finding a label again that the endpoint has. */
   textSearch: Type.Optional(textSearchSchema),
+  /** Prefixes that queries may use without a declaration, with their namespaces. */
+  predefinedPrefixes: Type.Optional(Type.Record(Type.String({ pattern: "^[a-z]{1,32}$" }), text(2_048))),
   /** Manner learned from queries since the last probing. */
   learned: Type.Optional(
     exactly({
@@ -89,7 +91,10 @@ export type Capabilities = Omit<Frozen<Static<typeof capabilitiesSchema>>, "cons
 
 /** Facts about an endpoint for planning and sending. Absent means unknown, and forbids nothing. */
 export interface EndpointView
-  extends Pick<Capabilities, "formats" | "maxUrlBytes" | "maxValuesRows" | "rowCap" | "wholeRows" | "textSearch"> {
+  extends Pick<
+    Capabilities,
+    "formats" | "maxUrlBytes" | "maxValuesRows" | "rowCap" | "wholeRows" | "textSearch" | "predefinedPrefixes"
+  > {
   /** The request form that worked last, and the Accept header by the kind of the answer. */
   readonly method?: Capabilities["methods"][number] | undefined;
   readonly accept?: NonNullable<Capabilities["learned"]>["accept"] | undefined;
@@ -106,8 +111,8 @@ const heldStrings = { right: "one", wrong: "apart", refused: undefined, failed: 
 /** Everything that can be relied on; undefined when the endpoint did not answer at all. */
 export function endpointView(capabilities: Capabilities): EndpointView | undefined {
   if (!capabilities.reachable) return undefined;
-  const { constructs, methods, formats, maxUrlBytes, maxValuesRows, rowCap, rowCapSilent, wholeRows, textSearch } =
-    capabilities;
+  const { constructs, methods, formats, maxUrlBytes, maxValuesRows, rowCap, rowCapSilent, wholeRows } = capabilities;
+  const { textSearch, predefinedPrefixes } = capabilities;
   const { method = methods[0], accept, lacksValues } = capabilities.learned ?? {};
   const isLacking = (name: ProbedConstruct): boolean =>
     name === "values" && lacksValues !== undefined
@@ -121,6 +126,7 @@ export function endpointView(capabilities: Capabilities): EndpointView | undefin
     rowCap,
     wholeRows,
     textSearch,
+    predefinedPrefixes,
     silentRowCap: rowCapSilent === true ? rowCap : undefined,
     formats,
     strings: heldStrings[constructs.oneString?.verdict ?? "failed"],

@@ -17,6 +17,8 @@ import {
   bindTable,
   emptyTable,
   plainCanary,
+  prefixesIn,
+  prefixProbe,
   type Table,
   valuesTable,
 } from "./probes.ts";
@@ -66,6 +68,7 @@ interface Findings {
   maxValuesRows?: number | undefined;
   maxUrlBytes?: number | undefined;
   textSearch?: TextSearch;
+  predefinedPrefixes?: Readonly<Record<string, string>>;
 }
 
 const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
@@ -125,6 +128,7 @@ class Run {
       ["VALUES rows", () => this.#valuesRows()],
       ["URL length", () => this.#urlLength()],
       ["text search", () => this.#textSearch()],
+      ["predefined prefixes", () => this.#prefixes()],
     ];
   }
 
@@ -251,6 +255,12 @@ class Run {
       if ((await this.#confirmed(probe, { method: "get" })).verdict !== "right") return;
       this.findings.maxUrlBytes = bytes;
     }
+  }
+
+  async #prefixes(): Promise<undefined> {
+    const { value: answer } = await this.#ask({ ...prefixProbe, judge: () => undefined });
+    const found = answer && prefixesIn(answer);
+    if (found !== undefined) this.findings.predefinedPrefixes = found;
   }
 
   /** Proved by what finds a label again that the endpoint has; what fails or finds nothing says nothing. */

@@ -1,4 +1,4 @@
-import type { AskRequest } from "../../outbound/whole-answer.ts";
+import type { AskRequest, WholeAnswer } from "../../outbound/whole-answer.ts";
 import type { ProbedConstruct } from "./capabilities.ts";
 import { blankNode, type Judge, solutions, terms, triples } from "./judges.ts";
 
@@ -125,6 +125,27 @@ export const constructProbes: readonly ConstructProbe[] = [
     judge: solutions(["n"], ["100000"]),
   },
 ];
+
+/** Prefixes beside the well-known ones that Virtuoso and its copies know, and others may. */
+const askedPrefixes = ["bif", "sql", "dbpedia", "dbpprop", "scovo", "sioc", "virtcxml", "virtrdf", "yago"];
+
+/** Shows the namespaces of prefixes that need no declaration; refused where they do. */
+export const prefixProbe: Pick<Probe, "kind" | "query"> = {
+  ...select,
+  query: () => `SELECT ${askedPrefixes.map((name) => `(STR(${name}:x) AS ?${name})`).join(" ")} WHERE {}`,
+};
+
+const isNamespace = (iri: string): boolean => /^[a-z][^\s<>"{}|\\^`]{0,1000}x$/iu.test(iri);
+
+/** The namespaces by prefix in the answer to `prefixProbe`; undefined if it has any other form. */
+export function prefixesIn({ rows }: WholeAnswer): Readonly<Record<string, string>> | undefined {
+  const [row, second] = rows;
+  if (row === undefined || second !== undefined) return undefined;
+  const found = askedPrefixes.map((name) => [name, row.get(name)?.value ?? ""] as const);
+  return found.every(([, iri]) => isNamespace(iri))
+    ? Object.fromEntries(found.map(([name, iri]) => [name, iri.slice(0, -1)]))
+    : undefined;
+}
 
 /** A format that may be asked for. */
 interface FormatProbe extends Probe {

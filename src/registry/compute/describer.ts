@@ -27,8 +27,6 @@ export interface DescribeTarget {
   readonly endpoint: AskedEndpoint;
   /** IRI that names the dataset in the description; default `<endpoint url>#dataset`. */
   readonly dataset?: string | undefined;
-  /** `fedway:engine` of the catalogue entry; "virtuoso" makes its system graphs be left out. */
-  readonly engine?: string | undefined;
   /** Rows after which answers are known to be cut. */
   readonly rowCap?: number | undefined;
   /** Results of the capability probes; spares repeating them. */
@@ -40,12 +38,12 @@ export interface DescribeTarget {
  * @throws FedwayError `REQUEST_INVALID` when its interface cannot be asked
  */
 export function targetOf(entry: CatalogEntry, publicUrl: string) {
-  const { id, url, method, engine, rowCap } = entry;
+  const { id, url, method, rowCap } = entry;
   if (entry.interface !== "sparql") {
     const reason = `"${id}" has the interface ${entry.interface}; it cannot be asked for a description.`;
     throw new FedwayError("REQUEST_INVALID", reason);
   }
-  return { endpoint: { id, url, method }, dataset: `${publicUrl}/endpoints/${id}#dataset`, engine, rowCap };
+  return { endpoint: { id, url, method }, dataset: `${publicUrl}/endpoints/${id}#dataset`, rowCap };
 }
 
 /**

@@ -100,11 +100,11 @@ async function capByData(run: Run): Promise<void> {
 
 const mostGraphs = 50;
 
-/** Graphs that Virtuoso makes for itself, by their usual names. */
+/** Graphs that an engine (Virtuoso) makes for itself, by their usual names. */
 const systemGraph =
   /^(?:http:\/\/www\.openlinksw\.com\/schemas\/|https?:\/\/[^/]{0,255}\/(?:DAV\/?|sparql)$|http:\/\/www\.w3\.org\/(?:2002\/07\/owl#|ns\/ldp#)$|urn:(?:activitystreams-owl:map|core:services:sparql|virtrdf-label|rules\.)|b3s[a-z]*|virt[a-z]*:)/u;
 
-/** True for Virtuoso's own system graphs. */
+/** True for system graphs. */
 export const isSystemGraph = (graph: string): boolean => systemGraph.test(graph);
 
 /** The default graphs that the catalogue gives the endpoint; no others are described then. */
@@ -113,11 +113,11 @@ const chosenGraphs = ({ target }: Run): readonly string[] => splitGraphs(target.
 /** The graphs to ask (none: the default graph), and how many graphs are described together. */
 type OwnGraphs = Pick<Dialect, "graphs"> & { readonly together: number };
 
-/** The graphs to describe: all but Virtuoso's own, where it is a Virtuoso and they are few; else its default graph. */
+/** The graphs to describe: all but the engine's own, where the default graph has these and they are few; else the default graph. */
 async function ownGraphs(run: Run): Promise<OwnGraphs> {
   const { length } = chosenGraphs(run);
   if (length > 0) return { graphs: [], together: length };
-  if (!(await isVirtuoso(run))) return { graphs: [], together: 1 };
+  if (!(await hasSystemGraphs(run))) return { graphs: [], together: 1 };
   const union: OwnGraphs = { graphs: [], together: Number.POSITIVE_INFINITY };
   const outcome = await graphsOf(run);
   if (!outcome.ok) {
@@ -137,7 +137,7 @@ async function ownGraphs(run: Run): Promise<OwnGraphs> {
 const withoutSystemGraphs = "data without the system graphs of Virtuoso";
 const graphAttempts = 2;
 
-/** A Virtuoso that was busy, or read its graphs for the first time, may need more time than it gives a query. */
+/** A server that was busy, or read its graphs for the first time, may need more time than it gives a query. */
 async function graphsOf(run: Run): Promise<Outcome> {
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await run.session.ask({ query: graphsQuery(2 * mostGraphs, run.dialect), level: 1 });
@@ -145,10 +145,8 @@ async function graphsOf(run: Run): Promise<Outcome> {
   }
 }
 
-async function isVirtuoso(run: Run): Promise<boolean> {
-  const { engine } = run.target;
-  if (engine !== undefined) return engine === "virtuoso";
-  const outcome = await run.session.ask({ query: probes.virtuoso, level: 5 });
+async function hasSystemGraphs(run: Run): Promise<boolean> {
+  const outcome = await run.session.ask({ query: probes.systemGraphs, level: 5 });
   return outcome.ok && outcome.answer.boolean === true;
 }
 

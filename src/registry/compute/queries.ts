@@ -245,6 +245,6 @@ export const probes = {
   count: "SELECT (COUNT(*) AS ?n) WHERE { }",
   /** ASK query: the default graph has a triple. */
   anything: "ASK { ?s ?p ?o }",
-  /** Virtuoso's own metadata graph. */
-  virtuoso: "ASK { GRAPH <http://www.openlinksw.com/schemas/virtrdf#> { ?s ?p ?o } }",
+  /** ASK query: the default graph has the triples of a system graph (Virtuoso's, of its own metadata), too. */
+  systemGraphs: "ASK { GRAPH <http://www.openlinksw.com/schemas/virtrdf#> { ?s ?p ?o } ?s ?p ?o }",
 } as const;

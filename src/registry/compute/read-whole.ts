@@ -53,10 +53,10 @@ async function readAll(run: Run, expected: number): Promise<Read | Omit<UnknownF
 }
 
 /** Nothing is known yet, and nothing speaks against few triples. */
-function mayRead({ target, todo, claims, base }: Run, mostTriples: number): boolean {
+function mayRead({ todo, claims, base }: Run, mostTriples: number): boolean {
   const isNew = todo.isOpen("class list") && todo.isOpen("property list") && base.properties.size === 0;
   const claimed = claims.totals.triples?.value ?? 0;
-  return isNew && claimed <= mostTriples && mostTriples > 0 && target.engine !== "virtuoso";
+  return isNew && claimed <= mostTriples && mostTriples > 0;
 }
 
 /** Undefined for a triple that can be in no description: its property or class may not be written into queries. */

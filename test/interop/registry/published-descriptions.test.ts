@@ -53,11 +53,10 @@ afterAll(() => describer.close());
 /** Nothing that is said is wrong, claims apart. */
 async function described(
   started: Started,
-  name: string,
   published?: VoidDescription,
 ): Promise<Comparison & { readonly description: VoidDescription }> {
   const known = published && { known: asRetrieved(published) };
-  const description = await describer.describe(started.url, { target: { engine: name }, ...known });
+  const description = await describer.describe(started.url, known ?? {});
   const comparison = compareWithTruth(description, truth);
   const { wrongExact, wrongBounds, wrongComplete } = comparison;
   expect({ wrongExact, wrongBounds, wrongComplete }).toEqual({ wrongExact: [], wrongBounds: [], wrongComplete: [] });
@@ -70,7 +69,7 @@ describe.each(Object.keys(engines))("a description of %s", (name) => {
 
   beforeAll(async () => {
     started = await (engines[name] ?? (() => Promise.reject(new Error(name))))();
-    alone = await described(started, name);
+    alone = await described(started);
   });
 
   afterAll(() => started?.stop());
@@ -94,7 +93,7 @@ describe.each(Object.keys(engines))("a description of %s", (name) => {
   ])(
     "is the same when its publisher describes %s",
     async (what, published, saved) => {
-      const { statements, invented, completeLists, description } = await described(started, name, published);
+      const { statements, invented, completeLists, description } = await described(started, published);
       const { requests } = description.cost;
       process.stdout.write(`${name}, ${what}: ${requests} requests\n`);
       expect({ exact: statements.exact, completeLists, invented }).toEqual({

@@ -90,7 +90,7 @@ describe.each(cases)("vocabularies on %s, in graphs: %s", (name, layout) => {
   async function described(fault: DistinctFault | undefined): Promise<VoidDescription> {
     const describer = createEndpointDescriber(undefined, fault);
     try {
-      return await describer.describe(engine.url, { target: { engine: name } });
+      return await describer.describe(engine.url);
     } finally {
       await describer.close();
     }

@@ -33,12 +33,18 @@ const entries = [
   toEntry("base"),
   toEntry("copy", { mirrorOf: "wiki" }),
   toEntry("plain"),
-  toEntry("virtuoso", { engine: "virtuoso" }),
+  toEntry("probed"),
+  toEntry("other", { engine: "virtuoso" }),
 ];
 const federation = (id: string, members: readonly string[]) => ({ id, title: id, members, memberKeywords: [] });
 const federations = [federation("agreeing", ["wiki", "copy", "plain"]), federation("not", ["wiki", "base"])];
 const catalog = createCatalog(entries, [], { publicUrl: "http://fedway.example", published, federations });
-const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
+const predefinedPrefixes = { bif: "bif:", dbpedia: "http://dbpedia.org/resource/" };
+const capabilities = {
+  version: 1,
+  view: (id: string) => (id === "probed" ? { lacks: new Set<string>(), predefinedPrefixes } : undefined),
+};
+const planner = createPlanner({ catalog, capabilities, egress: "catalog", publicUrl: "http://fedway.example" });
 
 const planOf = (text: string, place: Partial<PlanRequest> = {}) =>
   planner.plan({ strict: false, defaultGraphs: [], namedGraphs: [], text, ...place }).plan;
@@ -66,12 +72,13 @@ describe("prefixes that the endpoint knows are declared for it", () => {
       `${born}SELECT * { ?who wdt:born ?when }`,
     );
   });
-  it("as its engine does", () => {
+  it("as a probe has shown, whatever its engine's name", () => {
     const query = 'ASK { ?x dbpedia:y ?label . ?label bif:contains "a" }';
-    expect(planOf(query, { endpointId: "virtuoso" })).toMatchObject({
+    expect(planOf(query, { endpointId: "probed" })).toMatchObject({
       query: expect.stringContaining("PREFIX dbpedia: <http://dbpedia.org/resource/> PREFIX bif: <bif:> "),
-      notes: filledIn("as at virtuoso (a Virtuoso)"),
+      notes: filledIn("as at probed (probed)"),
     });
+    expect(errorOf(query, { endpointId: "other" })).toMatchObject({ code: expect.any(String) });
   });
   it("as published queries use them too", () => {
     expect(planOf("ASK { ?x own:p wdt:y }", { endpointId: "base" })).toMatchObject({

@@ -315,3 +315,21 @@ describe("bounds", () => {
     expect(endpoint.requests.length).toBeLessThan(3);
   });
 });
+
+it.each([
+  ["namespaces", "urn:ns:x", { bif: "urn:ns:", yago: "urn:ns:" }],
+  ["something else", "no namespace", undefined],
+])("prefixes are known where an endpoint gives %s, whatever it calls itself", async (_, value, expected) => {
+  const { capabilities } = await probe({
+    instead: ({ query }) => {
+      if (!query.includes("bif:x")) return undefined;
+      const vars = [...query.matchAll(/AS \?(\w+)/gu)].map(([, name = ""]) => name);
+      const cells = vars.map((name) => [name, { type: "literal", value }]);
+      const bindings = [Object.fromEntries(cells)];
+      const headers = { "content-type": "application/sparql-results+json", server: "Fuseki" };
+      return { status: 200, headers, body: JSON.stringify({ head: { vars }, results: { bindings } }) };
+    },
+  });
+  if (expected === undefined) expect(capabilities.predefinedPrefixes).toBeUndefined();
+  else expect(capabilities.predefinedPrefixes).toMatchObject(expected);
+});

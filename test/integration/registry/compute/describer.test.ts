@@ -38,7 +38,7 @@ function describeWith(
 ): Promise<VoidDescription> {
   const describer = createDescriber({ asker, clock: instant, pauseMs: 0, checkpointEvery: 1, readTriples });
   return describer.describe(
-    { endpoint: { url: endpointUrl }, engine: "oxigraph", ...target },
+    { endpoint: { url: endpointUrl }, ...target },
     { signal: new AbortController().signal, ...options },
   );
 }

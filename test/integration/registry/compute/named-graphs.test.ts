@@ -32,7 +32,7 @@ function describeWith(
 ): Promise<VoidDescription> {
   const describer = createDescriber({ asker, clock: instant, pauseMs: 0, checkpointEvery: 1, readTriples });
   return describer.describe(
-    { endpoint: { url: "http://endpoint.example/sparql" }, engine: "oxigraph" },
+    { endpoint: { url: "http://endpoint.example/sparql" } },
     { signal: new AbortController().signal, ...options },
   );
 }

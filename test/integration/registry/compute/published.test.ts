@@ -30,7 +30,7 @@ async function describedWith(published?: VoidDescription, policy: Policy = {}) {
 /** Describes the endpoint, with claims that passed. */
 async function describedFrom(known: VoidDescription | undefined, asker: PolicyAsker) {
   const description = await createDescriber({ asker, clock: instant, pauseMs: 0, readTriples: 0 }).describe(
-    { endpoint: { url: endpointUrl }, engine: "oxigraph" },
+    { endpoint: { url: endpointUrl } },
     { signal: new AbortController().signal, ...(known && { known }) },
   );
   const { wrongExact, wrongBounds, wrongComplete, statements, ...compared } = compareWithTruth(description, truth);

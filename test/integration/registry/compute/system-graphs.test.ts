@@ -24,7 +24,7 @@ async function describedAfter(refusals: number): Promise<{ found: VoidDescriptio
     },
   });
   const describer = createDescriber({ asker, clock: instant, pauseMs: 0 });
-  const target = { endpoint: { url }, engine: "virtuoso" };
+  const target = { endpoint: { url } };
   return { found: await describer.describe(target, { signal: new AbortController().signal }), asked };
 }
 

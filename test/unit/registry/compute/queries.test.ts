@@ -81,7 +81,7 @@ describe("every query text", () => {
     allTriplesQuery(5),
     firstTriplesCountQuery(5),
     probes.count,
-    probes.virtuoso,
+    probes.systemGraphs,
     probes.anything,
     graphsQuery(5, plain),
     graphsQuery(5, { countDistinct: false }),

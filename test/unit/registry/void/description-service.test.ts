@@ -110,7 +110,6 @@ describe("a run", () => {
     expect(seen[0]?.[0]).toEqual({
       endpoint: { id: "people", url: "http://data.example/sparql", method: "get" },
       dataset: "http://fedway.example/endpoints/people#dataset",
-      engine: "virtuoso",
       rowCap: 1000,
     });
     expect(seen[0]?.[1]).toMatchObject({
