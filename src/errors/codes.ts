@@ -33,6 +33,7 @@ export const errorCatalog = {
   VERSION_UNSUPPORTED: request(400, "This version of SPARQL is not evaluated here"),
   PLAN_NOT_PORTABLE: request(422, "The plan cannot be sent to another engine"),
   FUNCTION_UNKNOWN: request(400, "A function is not known here"),
+  PATTERN_INVALID: request(400, "A regular expression is not valid"),
   UPDATE_REFUSED: request(400, "Updates are not accepted"),
   SERVICE_REQUIRED: request(400, "The query names no endpoint"),
   PATTERN_OUTSIDE_SERVICE: request(400, "A pattern stands outside every SERVICE"),

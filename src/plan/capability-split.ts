@@ -2,7 +2,7 @@ import { parseQuery, type QueryTree } from "../sparql/parse-query.ts";
 import { constructsOf, type QueryConstruct } from "../sparql/used-constructs.ts";
 import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { evaluatedOver, type MadePlan } from "./build-plan.ts";
-import { refuseUnknownFunctions } from "./unknown-functions.ts";
+import { refuseWrongCalls } from "./unknown-functions.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { plannedEndpoint } from "./service-targets.ts";
 import type { PlanContext } from "./plan-request.ts";
@@ -120,7 +120,7 @@ export function clauseAt(clause: FederatedClause, endpoint: PlannedEndpoint, con
   const body = bodyOf(clause);
   const asked = withEndpoint({ ...clause, endpoint, targetVariable: undefined }, context);
   const found = clauseUse(asked, body, context)?.isEvaluable === true ? evaluatedClause(asked) : asked;
-  refuseUnknownFunctions([found], [body]);
+  refuseWrongCalls([found], [body]);
   return found;
 }
 

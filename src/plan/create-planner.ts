@@ -19,7 +19,7 @@ import { allExclusions } from "./source-selection.ts";
 import { similarIds } from "./meant-entries.ts";
 import { endpointNamed, federationUrl } from "./service-targets.ts";
 import { readQuery } from "./read-query.ts";
-import { refuseUnknownFunctions } from "./unknown-functions.ts";
+import { doubtfulPatterns, refuseWrongCalls } from "./unknown-functions.ts";
 
 export type { PlanRequest } from "./plan-request.ts";
 
@@ -65,7 +65,7 @@ export function createPlanner(options: PlannerOptions) {
     },
     /**
      * A clause whose target is a variable, as it is asked at the endpoint that a value names.
-     * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `FUNCTION_UNKNOWN`
+     * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `FUNCTION_UNKNOWN`, `PATTERN_INVALID`
      */
     clauseAt(clause: FederatedClause, iri: string): FederatedClause {
       const asked = { ...clause, endpoint: endpointNamed(iri, options) };
@@ -149,10 +149,11 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
     const task = meant === undefined ? sent : { ...sent, ...overFederation(meant.id, context) };
     const made = fromRelevantMembers(decidePlan(parsed, task), task);
     const notes = [...(note ? [note] : []), ...describedNotes(context, request, meant !== undefined)];
-    const plan = withNotes(withinCapabilities(made, context), notes);
+    const able = withinCapabilities(made, context);
+    const plan = withNotes(able, [...notes, ...doubtfulPatterns({ ...made, plan: able })]);
     if (plan.kind === "federated") {
       refuseLargeEvaluation(parsed.text, foldedTokens(parsed));
-      refuseUnknownFunctions(plan.clauses, made.bodies, made.query);
+      refuseWrongCalls(plan.clauses, made.bodies, made.query);
     }
     const estimated = withEstimates(
       withNonMonotone({ ...made, plan }, parsed),

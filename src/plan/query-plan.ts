@@ -60,6 +60,7 @@ export interface PlanNote {
     | "SPARQL_1_2"
     | "EVALUATED_HERE"
     | "CONSTRUCT_DOUBTFUL"
+    | "PATTERN_DOUBTFUL"
     | "ENDPOINT_DOWN"
     | "TERM_UNKNOWN"
     | "FEDERATION_UNUSED"

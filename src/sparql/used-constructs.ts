@@ -124,6 +124,40 @@ export function unknownCall({ ast }: QueryTree): string | undefined {
     .find((problem) => problem !== undefined);
 }
 
+/** Constants of a call of REGEX or REPLACE. */
+interface ConstantPattern {
+  readonly pattern: string;
+  /** Undefined where there are none; those that are not constant are as none. */
+  readonly flags: string | undefined;
+  /** Of REPLACE. */
+  readonly replacement: string | undefined;
+}
+
+/**
+ * Patterns of REGEX and REPLACE that are constant texts, outside of COALESCE, whose writer expects errors.
+ * @param withServices also those in SERVICE clauses
+ */
+export function constantPatterns({ ast }: QueryTree, withServices: boolean): readonly ConstantPattern[] {
+  const isEntered = ({ type, operator }: Node): boolean =>
+    operator !== "coalesce" && (withServices || type !== "service");
+  return nodesOf(ast, isEntered).flatMap(patternOf).toArray();
+}
+
+function patternOf({ operator, args }: Node): readonly ConstantPattern[] {
+  if ((operator !== "regex" && operator !== "replace") || !Array.isArray(args)) return [];
+  const [, pattern, ...rest] = args.map(plainTextOf);
+  const [replacement, flags] = operator === "replace" ? rest : [undefined, ...rest];
+  // A replacement that is computed is taken for a right one: that the pattern fits REPLACE matters all the same.
+  const written = operator === "replace" ? (replacement ?? "") : undefined;
+  return pattern === undefined ? [] : [{ pattern, flags, replacement: written }];
+}
+
+function plainTextOf(term: unknown): string | undefined {
+  if (!isNode(term) || term["termType"] !== "Literal" || term["language"] !== "") return undefined;
+  const { datatype, value } = term;
+  return isNode(datatype) && datatype["value"] === xsd.string ? String(value) : undefined;
+}
+
 function problemOf(node: Node): string | undefined {
   const args: readonly unknown[] = Array.isArray(node["args"]) ? node["args"] : [];
   if (node["type"] === "operation") return countProblem(String(node["operator"]), args.length);

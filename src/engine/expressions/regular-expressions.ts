@@ -3,7 +3,7 @@ import { RE2JS } from "re2js";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { BacktrackingPattern, type Match } from "./backtracking.ts";
 import { ExpressionError, longestComputed, tooLong } from "./expression-error.ts";
-import { type ParsedPattern, type Pattern, parsePattern, toRe2 } from "./xpath-pattern.ts";
+import { matchesNothing, type ParsedPattern, type Pattern, parsePattern, sizeOf, toRe2 } from "./xpath-pattern.ts";
 
 // RE2JS compiles 4,096 characters in 0.2 s and 1 MB at most.
 const longestPattern = 4_096;
@@ -12,7 +12,7 @@ const mostKept = 20;
 // sooner made rows of a nasty pattern 100 times slower.
 const mostTableBytes = 32 * 1024 * 1024;
 const mostInstructions = 10_000;
-/** RE2 repeats no more often. */
+/** RE2 repeats no more often, repetitions within repetitions multiplied. */
 const mostRepeated = 1_000;
 // Characters of the text times instructions of the program: 25 ns each at worst, and the thread is blocked meanwhile.
 const mostSteps = 2 ** 25;
@@ -52,7 +52,7 @@ export const matches = (text: string, pattern: string, flags = ""): boolean =>
 /** `fn:replace` (section 5.6.4); `$1` stands for a group, `$0` for the match. @throws as `matches` */
 export function replace(text: string, pattern: string, replacement: string, flags = ""): string {
   const program = programFor(text, pattern, flags);
-  if (program.test("")) throw new ExpressionError("REPLACE takes no pattern that matches the empty text.");
+  if (program.test("")) throw matchesEmptyText();
   const fill = replacementOf(replacement, program.groups, flags.includes("q"));
   const [began, spent] = [performance.now(), processorMs()];
   // The clock is read first, as that costs next to nothing.
@@ -69,16 +69,40 @@ export function replace(text: string, pattern: string, replacement: string, flag
   return result + text.slice(at);
 }
 
-/** The error of a pattern and flags; undefined when they are valid. */
-export function patternFault(pattern: string, flags = ""): string | undefined {
+/** The constants of a call of REGEX, or of REPLACE where it has a replacement. */
+export interface CalledPattern {
+  readonly pattern: string;
+  readonly flags?: string | undefined;
+  readonly replacement?: string | undefined;
+}
+
+/**
+ * The error that a call has for every text, found without compiling its pattern; undefined if there is none.
+ * `EVALUATION_TOO_LARGE` is that of a pattern beyond the bounds.
+ */
+export function patternFault(call: CalledPattern): ExpressionError | FedwayError | undefined {
   try {
-    compile(pattern, flags);
+    judge(call);
     return undefined;
   } catch (error) {
-    if (error instanceof ExpressionError || error instanceof FedwayError) return error.message;
+    if (error instanceof ExpressionError || error instanceof FedwayError) return error;
     throw error;
   }
 }
+
+function judge({ pattern, flags = "", replacement }: CalledPattern): void {
+  checkLimits(pattern, flags);
+  const isLiteral = flags.includes("q");
+  const parsed = isLiteral ? undefined : parsedAs(pattern, flags, true);
+  // Twice as many, as automata share what alternatives have in common.
+  if (parsed && sizeOf(parsed.pattern) > 2 * mostInstructions) throw tooMuch(pattern, "repeats too much");
+  if (replacement === undefined) return;
+  if (parsed ? matchesNothing(parsed.pattern) : pattern === "") throw matchesEmptyText();
+  replacementOf(replacement, parsed?.groups ?? 0, isLiteral);
+}
+
+const matchesEmptyText = (): ExpressionError =>
+  new ExpressionError("REPLACE takes no pattern that matches the empty text.");
 
 type Fill = (text: string, match: Match) => string;
 
@@ -118,9 +142,23 @@ function programFor(text: string, pattern: string, flags: string): Program {
   throw tooMuch(pattern, `is too large for a text of ${text.length} characters`);
 }
 
-function compile(pattern: string, flags: string): Program {
+function checkLimits(pattern: string, flags: string): void {
   if (!/^[imsxq]*$/u.test(flags)) throw new ExpressionError("The flags of a regular expression are i, m, s, x and q.");
   if (pattern.length > longestPattern) throw tooMuch(pattern, `has more than ${longestPattern} characters`);
+}
+
+function parsedAs(pattern: string, flags: string, withoutSets = false): ParsedPattern {
+  const text = flags.includes("x") ? withoutBlanks(pattern) : pattern;
+  // Cases change no judgement, and take long.
+  return parsePattern(text, {
+    ignoresCase: flags.includes("i") && !withoutSets,
+    dotAll: flags.includes("s"),
+    withoutSets,
+  });
+}
+
+function compile(pattern: string, flags: string): Program {
+  checkLimits(pattern, flags);
   const key = `${flags}/${pattern}`;
   const known = compiled.get(key);
   if (known) return known;
@@ -135,7 +173,7 @@ function make(pattern: string, flags: string): Program {
   if (has("q")) return automaton(RE2JS.quote(pattern), 0, has("i") ? RE2JS.CASE_INSENSITIVE : 0);
   const ignoresCase = has("i");
   const multiline = has("m");
-  const parsed = parsePattern(has("x") ? withoutBlanks(pattern) : pattern, { ignoresCase, dotAll: has("s") });
+  const parsed = parsedAs(pattern, flags);
   const { groups } = parsed;
   if (needsBacktracking(parsed)) {
     const backtracking = new BacktrackingPattern(pattern, parsed.pattern, groups, { ignoresCase, multiline });
@@ -189,14 +227,16 @@ function automaton(expression: string, groups: number, bits: number): Program {
 
 /** True for a pattern that RE2 cannot match. */
 function needsBacktracking({ pattern, hasReferences }: ParsedPattern): boolean {
-  const repeatsMore = (part: Pattern): boolean => {
-    if (part.kind === "sequence" || part.kind === "choice") return part.parts.some(repeatsMore);
-    if (part.kind === "group") return repeatsMore(part.part);
-    if (part.kind !== "repeat") return false;
-    const often = part.least > mostRepeated || (part.most > mostRepeated && part.most < Number.POSITIVE_INFINITY);
-    return often || repeatsMore(part.part);
-  };
-  return hasReferences || repeatsMore(pattern);
+  return hasReferences || repeatsMore(pattern, mostRepeated);
+}
+
+/** Repetitions within each other are multiplied; `*`, `+` and `?` do not count. */
+function repeatsMore(part: Pattern, allowed: number): boolean {
+  if (part.kind === "sequence" || part.kind === "choice") return part.parts.some((each) => repeatsMore(each, allowed));
+  if (part.kind === "group") return repeatsMore(part.part, allowed);
+  if (part.kind !== "repeat") return false;
+  const times = Math.max(part.most === Number.POSITIVE_INFINITY ? part.least : part.most, 1);
+  return times > allowed || repeatsMore(part.part, Math.floor(allowed / times));
 }
 
 const tooMuch = (pattern: string, what: string): FedwayError =>

@@ -4,6 +4,7 @@ import {
   difference,
   everything,
   inAllCases,
+  isNamedSet,
   namedSet,
   toRe2Class,
   union,
@@ -32,6 +33,8 @@ interface PatternFlags {
   readonly ignoresCase: boolean;
   /** `s`: a dot matches line ends, too. */
   readonly dotAll: boolean;
+  /** Sets of escapes are empty: enough to judge a pattern, and to make them takes up to a second. */
+  readonly withoutSets?: boolean;
 }
 
 /** A pattern, how many groups it captures, and whether it refers to one. */
@@ -80,7 +83,9 @@ class PatternReader {
   }
 
   fault(what: string): ExpressionError {
-    return new ExpressionError(`Not a regular expression: ${what} at character ${this.#at + 1}.`);
+    return new ExpressionError(
+      `Not a regular expression: ${what} at character ${Math.min(this.#at, this.#characters.length) + 1}.`,
+    );
   }
 
   choice(depth: number): Pattern {
@@ -177,12 +182,17 @@ class PatternReader {
   /** The characters that an escape stands for, in classes and outside. */
   #escapedSet(): CharacterSet {
     const letter = this.#take();
-    const multiple = multipleEscapes[letter.toLowerCase()];
-    if (multiple) return letter === letter.toLowerCase() ? multiple() : complement(multiple());
+    const multiple = this.#multiple(letter);
+    if (multiple) return multiple;
     if (letter === "p" || letter === "P") return this.#property(letter === "P");
     const single = singleCharacter(letter);
     if (single === undefined) throw this.fault(`"\\${letter}" has no meaning`);
     return this.#cased(one(single));
+  }
+
+  #multiple(letter: string): CharacterSet | undefined {
+    if (this.#flags.withoutSets !== true) return multipleEscape(letter);
+    return Object.hasOwn(multipleEscapes, letter.toLowerCase()) ? [] : undefined;
   }
 
   #property(isNegated: boolean): CharacterSet {
@@ -190,7 +200,8 @@ class PatternReader {
     let name = "";
     while (!this.isAtEnd && this.next !== "}") name += this.#take();
     if (!this.#takes("}")) throw this.fault('"}" is missing');
-    const set = namedSet(name);
+    const isJudged = this.#flags.withoutSets === true;
+    const set = isJudged ? (isNamedSet(name) ? [] : undefined) : namedSet(name);
     if (set === undefined) throw this.fault(`"${name.slice(0, 60)}" is no category or block of characters`);
     return isNegated ? complement(set) : set;
   }
@@ -314,9 +325,49 @@ const multipleEscapes: Readonly<Record<string, () => CharacterSet>> = {
   w: () => complement(categories("P", "Z", "C")),
 };
 
+const madeEscapes = new Map<string, CharacterSet>();
+
+function multipleEscape(letter: string): CharacterSet | undefined {
+  const made = madeEscapes.get(letter);
+  const make = made ? undefined : multipleEscapes[letter.toLowerCase()];
+  if (make === undefined) return made;
+  const set = letter === letter.toLowerCase() ? make() : complement(make());
+  madeEscapes.set(letter, set);
+  return set;
+}
+
 /** Word characters of boundaries, as those of RE2 and most engines. */
 export const isWordCharacter = (character: string | undefined): boolean =>
   character !== undefined && /^[A-Za-z0-9_]$/u.test(character);
+
+/** True if a pattern matches the empty text. */
+export function matchesNothing(pattern: Pattern): boolean {
+  switch (pattern.kind) {
+    case "character":
+      return false;
+    case "assertion":
+      return pattern.is !== "boundary";
+    case "sequence":
+      return pattern.parts.every(matchesNothing);
+    case "choice":
+      return pattern.parts.some(matchesNothing);
+    case "group":
+      return matchesNothing(pattern.part);
+    case "repeat":
+      return pattern.least === 0 || matchesNothing(pattern.part);
+    default:
+      return true;
+  }
+}
+
+/** Characters and assertions of a pattern with its repetitions written out: an automaton has about as many states. */
+export function sizeOf(pattern: Pattern): number {
+  if (pattern.kind === "sequence" || pattern.kind === "choice")
+    return pattern.parts.reduce((sum, part) => sum + sizeOf(part), 0);
+  if (pattern.kind === "group") return sizeOf(pattern.part);
+  if (pattern.kind !== "repeat") return 1;
+  return sizeOf(pattern.part) * (pattern.most === most ? Math.max(1, pattern.least) : pattern.most);
+}
 
 /** The pattern as RE2 reads it, without references. */
 export function toRe2(pattern: Pattern): string {

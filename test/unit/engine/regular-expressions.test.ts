@@ -83,7 +83,41 @@ test.each([
   "[",
   "a\\",
 ])("%s is no expression", (pattern) => {
-  expect(patternFault(pattern)).toContain("Not a regular expression");
+  expect(patternFault({ pattern })?.message).toContain("Not a regular expression");
+});
+
+test("repetitions within repetitions are multiplied", () => {
+  const text = "a".repeat(2_500);
+  expect(matches(text, "^(?:a{50}){50}$")).toBe(true);
+  expect(matches(text, "^(?:a{50}){49}$")).toBe(false);
+  expect(matches(text, "^(?:a{0,50}){0,50}$")).toBe(true);
+});
+
+describe("judged without compiling", () => {
+  test.each([
+    ["a+", "", "$0", undefined],
+    ["a*", "", undefined, undefined],
+    ["a*", "", "x", "REPLACE takes no pattern that matches the empty text."],
+    ["(a|b?)", "", "x", "REPLACE takes no pattern that matches the empty text."],
+    ["^|a", "", "x", "REPLACE takes no pattern that matches the empty text."],
+    [String.raw`\b`, "", "x", undefined],
+    [String.raw`\B`, "", "x", "REPLACE takes no pattern that matches the empty text."],
+    [String.raw`(a*)\1`, "", "x", "REPLACE takes no pattern that matches the empty text."],
+    ["a", "", "$", 'In a replacement, "$" needs a digit behind it, or a "\\" before it.'],
+    ["a[", "q", "$", undefined],
+    ["a b{", "x", undefined, "Not a regular expression: a number is missing at character 4."],
+    ["a", "g", undefined, "The flags of a regular expression are i, m, s, x and q."],
+    ["a".repeat(4_097), "", undefined, "has more than 4096 characters"],
+    ["(?:a{200}){200}", "i", undefined, "repeats too much"],
+  ])("%s with %s, replaced by %s", (pattern, flags, replacement, fault) => {
+    const found = patternFault({ pattern, flags, replacement })?.message;
+    if (fault === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(fault);
+    const run = (): unknown =>
+      replacement === undefined ? matches("a", pattern, flags) : replace("a", pattern, replacement, flags);
+    if (fault === undefined) expect(run).not.toThrow();
+    else expect(run).toThrow();
+  });
 });
 
 describe("REPLACE", () => {

@@ -69,3 +69,62 @@ describe("endpoints may have functions of their own", () => {
     expect(planned(`${prologue} SELECT (f:near(?o) AS ?z) { ?s ?p ?o }`, { endpointId: "a" })).toBe("direct");
   });
 });
+
+const wrong = (pattern: string, fault: string): string =>
+  `PATTERN_INVALID The pattern ${JSON.stringify(pattern)} fails for every text. ${fault}`;
+const open = wrong("a[", 'Not a regular expression: "]" is missing at character 3.');
+
+describe("constant patterns of what is evaluated here are expressions of XPath", () => {
+  it.each([
+    ["FILTER", `SELECT * { ${two} FILTER(REGEX(STR(?o), "a[")) }`],
+    ["BIND", `SELECT * { ${two} BIND(REPLACE(?o, "a[", "") AS ?z) }`],
+    ["a projection", `SELECT (IF(REGEX(?o, "a["), 1, 2) AS ?z) { ${two} }`],
+    ["an aggregate", `SELECT (SUM(STRLEN(REPLACE(?o, "a[", "b"))) AS ?z) { ${two} }`],
+    ["HAVING", `SELECT ?s { ${two} } GROUP BY ?s HAVING (REGEX(MAX(?o), "a["))`],
+    ["EXISTS", `SELECT ?s { ${two} FILTER EXISTS { SERVICE <a> { ?s ?p2 ?o2 } FILTER(!REGEX(?o2, "a[")) } }`],
+    ["a subquery", `SELECT ?s { ${two} { SELECT ?s { VALUES ?s { "1" } FILTER(REGEX(?s, "a[")) } } }`],
+    ["no SERVICE", 'ASK { FILTER(REGEX("a", "a[")) }'],
+    [
+      "the SERVICE of a file",
+      'SELECT * { SERVICE <file> { ?s ?p ?o FILTER(REGEX(?o, "a[")) } SERVICE <a> { ?s ?q ?x } }',
+    ],
+  ])("in %s", (_, query) => {
+    expect(planned(query)).toBe(open);
+  });
+
+  it.each([
+    ['REGEX("a", "b", "g")', wrong("b", "The flags of a regular expression are i, m, s, x and q.")],
+    [
+      String.raw`REPLACE("a", "\\w*", "")`,
+      wrong(String.raw`\w*`, "REPLACE takes no pattern that matches the empty text."),
+    ],
+    ['REPLACE("a", "a", "$x")', wrong("a", 'In a replacement, "$" needs a digit behind it, or a "\\" before it.')],
+    [String.raw`REGEX("a", "(.)\\1[\\w-[\\d]]\\p{IsGreek}", "imsx")`, "federated"],
+    ['REGEX("a", "a[", "q")', "federated"],
+    ['REGEX("a", STR("a["))', "federated"],
+    ['COALESCE(REGEX("a", "a["), 1 = 2)', "federated"],
+  ])("%s", (call, outcome) => {
+    expect(planned(`SELECT (${call} AS ?z) {}`)).toBe(outcome);
+  });
+
+  it("beyond the bounds they are refused as too large", () => {
+    const text = `SELECT (REGEX("a", "(?:a{500}){500}") AS ?z) {}`;
+    const { plan } = planner.plan({ text, strict: false, defaultGraphs: [], namedGraphs: [] });
+    expect(plan).toMatchObject({ kind: "rejected", reason: { code: "EVALUATION_TOO_LARGE" } });
+    expect(plan).toMatchObject({ reason: { message: expect.stringContaining("(?:a{500}){500}") } });
+  });
+
+  it.each([
+    ["in a query for one endpoint", 'SELECT * { SERVICE <a> { ?s ?p ?o } FILTER(REGEX(?o, "a[")) }', "direct"],
+    [
+      "in a clause",
+      'SELECT * { SERVICE <a> { ?s ?p ?o FILTER(REGEX(?o, "a[")) } SERVICE <b> { ?s ?q ?x } }',
+      "federated",
+    ],
+  ])("an endpoint gets them with a note: %s", (_, query, kind) => {
+    const text = query.replaceAll(/<(a|b)>/g, "<http://$1.example/sparql>");
+    const { plan } = planner.plan({ text, strict: false, defaultGraphs: [], namedGraphs: [] });
+    const message = expect.stringContaining('The pattern "a[" fails for every text.');
+    expect(plan).toMatchObject({ kind, notes: [{ code: "PATTERN_DOUBTFUL", message }] });
+  });
+});
