@@ -101,6 +101,10 @@ class BoundedRdfXmlParser extends RdfXmlParser {
   }
 
   override onTag(tag: Parameters<RdfXmlParser["onTag"]>[0]): void {
+    for (const attribute of Object.values(tag.attributes)) {
+      const isParseType = attribute.local === "parseType" && attribute.uri === RdfXmlParser.RDF;
+      if (isParseType && !parseTypes.has(attribute.value)) attribute.value = "Literal";
+    }
     if (this.#openTag()?.childrenStringTags !== undefined) {
       for (const attribute of Object.values(tag.attributes)) attribute.value = escapedAttribute(attribute.value);
     }
@@ -144,6 +148,9 @@ class BoundedRdfXmlParser extends RdfXmlParser {
     forgetNamespaces(parent);
   }
 }
+
+/** All others mean Literal (RDF 1.1 XML Syntax, section 7.2.20); the parser ignores them. */
+const parseTypes: ReadonlySet<string> = new Set(["Resource", "Literal", "Collection", "Triple"]);
 
 /** As in Canonical XML, which an XML literal is (RDF 1.1 XML Syntax, section 7.2.17). */
 const escapedText = (text: string): string =>

@@ -192,6 +192,7 @@ export function termFromText(field: string): RDF.Term {
   const first = text[0];
   if (first === '"' || first === "'") return literalFromText(text);
   if (first === "<" && text.endsWith(">") && !text.startsWith("<<")) return nodeFromIri(unescaped(text.slice(1, -1)));
+  if (text.startsWith("<<")) throw new Error("a triple term");
   if (text.startsWith("_:") && text.length > 2) return blankNodeFromLabel(text);
   const datatype = bareValues.find(([pattern]) => pattern.test(text))?.[1];
   if (datatype === undefined) throw new Error("not a term");

@@ -91,7 +91,7 @@ function termText(term: RDF.Term, base: string): string {
   if (term.termType === "NamedNode") return iri(term.value);
   if (term.termType === "BlankNode") return `<${base}${term.value}>`;
   if (term.termType === "Literal") return literal(term);
-  throw new Error(`a ${term.termType} as a term is not read`);
+  throw new Error("a triple term is not read");
 }
 
 function iri(value: string): string {

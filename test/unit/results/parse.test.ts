@@ -222,6 +222,12 @@ describe("what engines send", () => {
       [`<urn:s> <urn:e:p> "<b t=\\"1 &quot; 2\\">x &lt; y &amp; &lt;i&gt;</b>"^^<${rdf}XMLLiteral>`],
     ],
     [
+      "RDF/XML with a parse type of its own, which means Literal",
+      "rdfxml",
+      `<r:RDF xmlns:r="${rdf}" xmlns:e="urn:e:"><r:Description r:about="urn:s"><e:p r:parseType="Other"><b>o</b></e:p></r:Description></r:RDF>`,
+      [`<urn:s> <urn:e:p> "<b>o</b>"^^<${rdf}XMLLiteral>`],
+    ],
+    [
       "JSON-LD with integers from 2^53 on",
       "jsonld",
       `{"@context":{"d":{"@id":"urn:d","@type":"${xsd}decimal"}},"@id":"urn:s","urn:p":[9007199254740993,-9007199254740993,{"@value":12345678901234567890}],"urn:t":{"@value":9007199254740993,"@type":"${xsd}long"},"urn:l":1234567890123456789012,"d":9007199254740993}`,
@@ -272,6 +278,19 @@ describe("malformed answers", () => {
     ],
     ["a cell without value", { format: "json", body: json('{"x":{"type":"uri"}}') }, /Row 1/],
     ["a row that is null", { format: "json", body: json("null") }, /row|Row/],
+    ...[
+      `{"type":"literal","value":"a","xml:lang":"en","its:dir":"up"}`,
+      `{"type":"literal","value":"a","its:dir":"rtl"}`,
+    ].map((term): readonly [string, Given, RegExp] => [
+      `a base direction that is none: ${term}`,
+      { format: "json", body: json(`{"x":${term}}`) },
+      /no RDF term for \?x/,
+    ]),
+    [
+      "a base direction that is none in XML",
+      { format: "xml", body: binding(`<literal xml:lang="en" its:dir="up">a</literal>`) },
+      /row 1 has an invalid base direction/,
+    ],
     ["rows without commas", { format: "json", body: json("{} {}") }, /malformed/],
     [
       "head.vars that is no list",

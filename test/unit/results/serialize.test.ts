@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Bindings, QueryResult } from "../../../src/results/model.ts";
 import { parseAnswer } from "../../../src/results/parse.ts";
+import { literalFromParts } from "../../../src/results/terms.ts";
 import { serializeResult, transcode } from "../../../src/results/serialize.ts";
 import { spreadsheetCsv } from "../../../src/results/spreadsheet-csv.ts";
 import {
@@ -166,6 +167,16 @@ describe("formats that cannot hold the answer", () => {
   test.each(["\u0000", "\u0007", "\ufffe", "\ud800"])("XML with the character %j", async (character) => {
     const body = serializeResult(bindingsOf(["a"], [row({ a: literal(`a${character}z`) })]), formatNamed("xml"));
     await expect(collect(body)).rejects.toMatchObject({ code: "NOT_ACCEPTABLE" });
+  });
+  test.each(["tsv", "ntriples", "turtle"] as const)("%s with a language that would end the term", async (format) => {
+    const object = literalFromParts("a", "en_US");
+    const triple = DataFactory.quad(namedNode("urn:s"), namedNode("urn:p"), object);
+    const result =
+      format === "tsv" ? bindingsOf(["a"], [row({ a: object })]) : ({ kind: "quads", quads: each([triple]) } as const);
+    await expect(collect(serializeResult(result, formatNamed(format)))).rejects.toMatchObject({
+      code: "NOT_ACCEPTABLE",
+      message: expect.stringContaining("en_us"),
+    });
   });
   test("JSON-LD with triple terms", async () => {
     const spo = quad(namedNode("urn:s"), namedNode("urn:p"), namedNode("urn:o"));

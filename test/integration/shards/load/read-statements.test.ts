@@ -209,7 +209,19 @@ describe("readStatements of what is broken", () => {
   shouldRefuse("entity.rdf", `<!DOCTYPE a [<!ENTITY b "c">]>${rdfXml}`, /entity\.rdf, line 1: .*document type/);
   shouldRefuse("direction.nt", '<x:a> <x:p> "a"@ar--rtl .\n', /line 1: a literal with a base direction is not read/, 1);
   shouldRefuse("tag.nt", '<x:a> <x:p> "a"@en_US .\n', /line 1: @en_US is not a language tag/, 1);
-  shouldRefuse("terms.ttl", "<x:a> <x:p> <<( <x:a> <x:p> <x:o> )>> .", /a Quad as a term is not read/);
+  shouldRefuse("terms.ttl", "<x:a> <x:p> <<( <x:a> <x:p> <x:o> )>> .", /a triple term is not read/);
+  const directed = /a literal with a base direction is not read/;
+  shouldRefuse("direction.ttl", '<x:a> <x:p> "a"@ar--rtl .', directed);
+  shouldRefuse("direction.trig", '<x:g> { <x:a> <x:p> "a"@ar--rtl }', directed);
+  const value = '{"@value":"a","@language":"ar","@direction":"rtl"}';
+  shouldRefuse("direction.jsonld", `{"@id":"x:a","x:p":${value}}`, directed);
+  const rdf = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="x:" rdf:version="1.2"';
+  const element = '<p xml:lang="ar" xmlns:its="http://www.w3.org/2005/11/its" its:dir="rtl">a</p>';
+  shouldRefuse(
+    "direction.rdf",
+    `<rdf:RDF ${rdf}><rdf:Description rdf:about="x:a">${element}</rdf:Description></rdf:RDF>`,
+    directed,
+  );
 
   it("refuses files that are not there, folders, unknown endings and two of one name", async () => {
     mkdirSync(join(folder, "folder.nt"));
