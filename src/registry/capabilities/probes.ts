@@ -1,6 +1,6 @@
 import type { AskRequest, WholeAnswer } from "../../outbound/whole-answer.ts";
 import type { ProbedConstruct } from "./capabilities.ts";
-import { blankNode, type Judge, solutions, terms, triples } from "./judges.ts";
+import { blankNode, type Judge, objects, solutions, terms, triples } from "./judges.ts";
 
 /** A question that touches no data, and its right answer. */
 export interface Probe {
@@ -160,18 +160,29 @@ const typed: Judge = (answer) =>
 
 const tuples = (mediaType: string, judge: Judge): FormatProbe => ({ ...select, mediaType, query: everyKind, judge });
 
+/** Virtuoso's Turtle and JSON-LD make other numbers of doubles, so that a number needs its datatype here. */
 const graph = (mediaType: string): FormatProbe => ({
   kind: "quads",
   mediaType,
-  query: (table) => `CONSTRUCT { <urn:x:s> <urn:x:p> ?x } WHERE { ${table(["x"], [["1"], ["2"]])} }`,
-  judge: triples(["urn:x:s", "urn:x:p", "1"], ["urn:x:s", "urn:x:p", "2"]),
+  query: (table) => `CONSTRUCT { <urn:x:s> <urn:x:p> ?x } WHERE { ${table(["x"], [["1.5E3"], ['"x"@en']])} }`,
+  judge: (answer) =>
+    triples(["urn:x:s", "urn:x:p", "1500"], ["urn:x:s", "urn:x:p", "x"])(answer) ??
+    objects(`"1500"^^${xsd}double`, '"x"@en')(answer),
 });
 
-/** One probe a format. CSV has neither datatypes nor languages, so only values are compared there. */
+/**
+ * One probe a format: the answer has every term. CSV has neither datatypes nor languages, so only values are compared there,
+ * and that blank nodes are no strings, as in Fuseki's.
+ */
 export const formatProbes: readonly FormatProbe[] = [
   tuples("application/sparql-results+json", typed),
   tuples("application/sparql-results+xml", typed),
-  tuples("text/csv", solutions(["i", "l", "n"], ["urn:x:i", "l", "5"])),
+  {
+    ...select,
+    mediaType: "text/csv",
+    query: (table) => everyKind(table).replace("?n", "?n (BNODE() AS ?b)"),
+    judge: (answer) => solutions(["i", "l", "n"], ["urn:x:i", "l", "5"])(answer) ?? blankNode("b")(answer),
+  },
   tuples("text/tab-separated-values", typed),
   graph("text/turtle"),
   graph("application/n-triples"),

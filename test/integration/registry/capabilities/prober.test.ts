@@ -291,7 +291,7 @@ describe("limits", () => {
     const { capabilities } = await probe({
       instead: ({ query }) =>
         query.includes("SELECT ?i ?l ?n")
-          ? { status: 200, mediaType: "text/csv", body: "i,l,n\r\nurn:x:i,l,5\r\n" }
+          ? { status: 200, mediaType: "text/csv", body: "i,l,n,b\r\nurn:x:i,l,5,_:b0\r\n" }
           : undefined,
     });
     expect(capabilities.formats.filter((type) => !/rdf|triples|turtle/u.test(type))).toEqual(["text/csv"]);
@@ -314,6 +314,29 @@ describe("bounds", () => {
     await expect(run).rejects.toMatchObject({ code: "CANCELLED" });
     expect(endpoint.requests.length).toBeLessThan(3);
   });
+});
+
+it.each([
+  ["text/turtle", "CONSTRUCT", '<urn:x:s> <urn:x:p> 1500.0, "x"@en .', "doubles are decimals, as in Virtuoso's"],
+  ["text/turtle", "CONSTRUCT", '<urn:x:s> <urn:x:p> 1.5E3, "x" .', "languages are lost"],
+  [
+    "application/rdf+xml",
+    "CONSTRUCT",
+    "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/>",
+    "is empty",
+  ],
+  ["text/csv", "SELECT ?i ?l ?n", "i,l,n,b\r\nurn:x:i,l,5,b0\r\n", "blank nodes are strings, as in Fuseki's"],
+  ["text/csv", "SELECT ?i ?l ?n", "i,l,n,b\r\nurn:x:i,l,5,urn:b:0\r\n", "blank nodes are IRIs"],
+  ["text/tab-separated-values", "SELECT ?i ?l ?n", '"i"\t"l"\t"n"\nurn:x:i\t"l"\t5\n', "is Virtuoso's"],
+])("%s is no format of an endpoint where its %s answers %s: %s", async (mediaType, form, body) => {
+  const { capabilities } = await probe({
+    instead: ({ query, accept }) =>
+      accept === mediaType && query.startsWith(form)
+        ? { status: 200, mediaType, body, headers: { server: "Homemade/1" } }
+        : undefined,
+  });
+  expect(capabilities.formats).toContain("application/n-triples");
+  expect(capabilities.formats).not.toContain(mediaType);
 });
 
 it.each([
