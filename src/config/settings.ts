@@ -187,6 +187,13 @@ export const settings = {
       "How long a verified exclusion counts, in milliseconds: then endpoints that plans leave out are asked again for a match.",
     ...integer(1_000, 24 * hour),
   },
+  factsNoteMs: {
+    name: "FEDWAY_FACTS_NOTE_MS",
+    default: String(24 * hour),
+    meaning:
+      "Age in milliseconds of facts, since they were found or verified, from which an answer that leaves endpoints out by them has a note.",
+    ...integer(0, 365 * 24 * hour),
+  },
   readTriples: {
     name: "FEDWAY_READ_TRIPLES",
     default: "20000",

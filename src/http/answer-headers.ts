@@ -29,14 +29,18 @@ export function headersOf(answer: QueryAnswer): readonly string[] {
   return headers;
 }
 
-function factsText({ known, seenAt, verifiedAt = "never", withheld = [] }: NonNullable<QueryAnswer["facts"]>): string {
+function factsText({ known, seenAt, ageMs = 0, verifiedAt = "never", withheld = [] }: Facts): string {
   const more = withheld.length > namedAtMost ? ` and ${withheld.length - namedAtMost} more` : "";
   const by =
     withheld.length > 0 ? `; by copies not asked for all: ${withheld.slice(0, namedAtMost).join(", ")}${more}` : "";
-  const chosen = seenAt === undefined ? [] : [`sources chosen by facts of ${seenAt}, last verified ${verifiedAt}${by}`];
+  const age = `${Math.round(ageMs / 1_000)} s old`;
+  const chosen =
+    seenAt === undefined ? [] : [`sources chosen by facts of ${seenAt}, ${age}, last verified ${verifiedAt}${by}`];
   const of = known === undefined ? [] : [`facts of ${known.known} of ${known.members} members`];
   return [...chosen, ...of].join("; ");
 }
+
+type Facts = NonNullable<QueryAnswer["facts"]>;
 
 /** Endpoints that a header names. */
 const namedAtMost = 5;

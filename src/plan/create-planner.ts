@@ -180,8 +180,7 @@ function fromRelevantMembers(made: MadePlan, { context, request }: PlanTask): Ma
   const selected = sources?.select(made.plan, how) ?? made.plan;
   const isClause = selected.kind === "federated" && selected.clauses.length > made.plan.clauses.length;
   const bodies = isClause ? selected.clauses.map(bodyOf) : made.bodies;
-  const whole = withClauseMembers({ ...made, plan: selected, bodies }, { sources, how });
-  return request.prune === "trust" ? { ...whole, plan: { ...whole.plan, exclusions: undefined } } : whole;
+  return withClauseMembers({ ...made, plan: selected, bodies }, { sources, how });
 }
 
 /** The same plan, saying how many solutions its clauses have by the descriptions of their endpoints. */

@@ -68,6 +68,8 @@ export interface PlanNote {
     | "MEMBERS_LEFT_OUT"
     | "PART_ASKED"
     | "MEMBERS_UNKNOWN"
+    | "FACTS_OLD"
+    | "MEMBERS_CHANGED"
     | "CLAUSES_LEFT_OUT"
     | "CLAUSES_COLOCATED"
     | "KEYS_ADAPTED"

@@ -1,4 +1,4 @@
-import type { QueryPlan } from "../plan/query-plan.ts";
+import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { Exclusion, Exclusions, FactsKnown } from "../plan/source-selection.ts";
 import type { ChosenBy } from "./records.ts";
 import type { Run } from "./run-log.ts";
@@ -21,22 +21,51 @@ export function factsKnown(plan: QueryPlan): FactsKnown | undefined {
   return plan.kind === "direct" ? plan.facts : plan.over?.selection?.facts;
 }
 
-/** By which facts sources are chosen; undefined where all endpoints are asked, or those that were asked whether they have matches. */
+/** By which facts sources are chosen; undefined where all endpoints are asked. */
 export function chosenBy(
   plan: QueryPlan,
   { exclusions, withheld }: { readonly exclusions: Exclusions | undefined; readonly withheld: readonly string[] },
-  sources: Pick<SourceVerifier, "verifiedAt"> | undefined,
+  sources: Pick<SourceVerifier, "verifiedAt" | "age"> | undefined,
 ): ChosenBy | undefined {
   const known = factsKnown(plan);
-  const seenAt = Math.min(...(exclusions?.list.map((one) => one.seenAt) ?? []));
-  if (exclusions === undefined || !Number.isFinite(seenAt)) return known && { known };
-  const verifiedAt = sources?.verifiedAt(exclusions);
+  if (exclusions === undefined || sources === undefined) return known && { known };
+  // Members without facts were asked; that is as old as its verification.
+  const seenAt = Math.min(...exclusions.list.map((one) => one.seenAt));
+  const verifiedAt = sources.verifiedAt(exclusions);
+  const oldest = Number.isFinite(seenAt) ? seenAt : verifiedAt;
+  const { ms, isOld, changed } = sources.age(exclusions);
   return {
     known,
-    seenAt: isoOf(seenAt),
+    seenAt: oldest === undefined ? undefined : isoOf(oldest),
     verifiedAt: verifiedAt === undefined ? undefined : isoOf(verifiedAt),
+    ageMs: Math.round(ms),
+    isOld: isOld || undefined,
+    changed: changed.length > 0 ? changed : undefined,
     withheld: withheld.length > 0 ? withheld : undefined,
   };
+}
+
+/** Endpoints that a note names. */
+const mostNamed = 5;
+
+/** Notes on facts that are old, or about endpoints that have changed lately: the answer may lack rows of these. */
+export function factsNotes({ ageMs = 0, isOld, changed = [] }: ChosenBy = {}): readonly PlanNote[] {
+  const age = `facts found or verified ${ageText(ageMs)} ago; prune=false asks all`;
+  const more = changed.length > mostNamed ? ` and ${changed.length - mostNamed} more` : "";
+  const names = `${changed.slice(0, mostNamed).join(", ")}${more}`;
+  return [
+    ...(isOld ? [{ code: "FACTS_OLD", message: `Endpoints were left out by ${age}.` } as const] : []),
+    ...(changed.length > 0
+      ? [{ code: "MEMBERS_CHANGED", message: `Changed within a day and left out: ${names}, by ${age}.` } as const]
+      : []),
+  ];
+}
+
+/** "90 s", "3 h", "2 days". */
+function ageText(ms: number): string {
+  const hours = ms / 3_600_000;
+  if (hours >= 48) return `${Math.floor(hours / 24)} days`;
+  return hours >= 2 ? `${Math.floor(hours)} h` : `${Math.round(ms / 1_000)} s`;
 }
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();

@@ -213,7 +213,8 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
     if (ending === undefined) complete(rows);
     const { status, partial } = firstByteEnd(plan, bounds, { whole: isWhole(body), rows });
     const timings = { planMs, firstByteMs: context.now() - run.executedAt, planCached };
-    const notes = notesOf(plan, status, bounds.sources.values());
+    const { facts } = run;
+    const notes = notesOf(plan, status, { sources: bounds.sources.values(), facts });
     return {
       runId,
       plan,
@@ -224,7 +225,7 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
       status,
       partial,
       notes,
-      facts: run.facts,
+      facts,
       timings,
       ending,
     };

@@ -17,6 +17,15 @@ interface AskOptions {
   readonly onAnswer: (id: string, answer: WholeAnswer) => void;
 }
 
+/** Age of the facts by which endpoints are left out. */
+interface FactsAge {
+  /** Milliseconds since the oldest was found or last verified. */
+  readonly ms: number;
+  readonly isOld: boolean;
+  /** Ids of endpoints that were seen to change within a day. */
+  readonly changed: readonly string[];
+}
+
 /** A fact that was found to be wrong: the answers that left out the endpoint's matches since then may lack rows. */
 export interface Refutation {
   readonly endpoint: string;
@@ -47,6 +56,8 @@ export interface SourceVerifier {
   doubtful(exclusions: Exclusions | undefined): Exclusions | undefined;
   /** When what was verified longest ago was; undefined: something was not, within the interval. */
   verifiedAt(exclusions: Exclusions): number | undefined;
+  /** The age of what endpoints are left out by. */
+  age(exclusions: Exclusions): FactsAge;
   /** Ends the facts of an endpoint. */
   refute(refutation: Refutation): void;
   onRefuted(listener: (refutation: Refutation) => void): () => void;
@@ -70,7 +81,11 @@ const mostPlans = 3;
  * now, when the answer turns out to be of nothing, together with what was left out while it was evaluated. Whoever has a match after all, or cannot be asked, is in the next plan.
  */
 export async function proven<T>(run: StartedRun, sources: SourceVerifier | undefined, attempt: Attempt<T>): Promise<T> {
-  if (sources === undefined || run.isTrusting) return (await attempt(run.executable(), false)).answer;
+  if (sources === undefined || run.isTrusting) {
+    const plan = run.executable();
+    run.restOn(sources?.restingOn(plan));
+    return (await attempt(plan, false)).answer;
+  }
   const since = sources.mark();
   const isFresh = run.bounds.fresh === true;
   let ask: readonly string[] = [];

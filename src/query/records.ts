@@ -39,6 +39,9 @@ export const ChosenBy = Type.Object(
     known: Optional(factsKnown),
     seenAt: Optional(text("When the oldest fact was seen by which endpoints were left out; absent: none was.")),
     verifiedAt: Optional(text("Since when all are verified; absent: some are not, lately.")),
+    ageMs: Optional(integer("Age of the oldest of these facts, since it was found or last verified.")),
+    isOld: Optional(Type.Boolean({ description: "That age exceeds the operator's setting." })),
+    changed: Optional(texts("Endpoints that were left out and were seen to change within a day.")),
     withheld: Optional(
       texts(
         "Endpoints that were not asked for some patterns, or join keys, because copies of their triples have no match.",

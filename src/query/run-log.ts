@@ -11,7 +11,7 @@ import type { DirectPlan, FederatedPlan, PlanNote, QueryPlan } from "../plan/que
 import type { Exclusions } from "../plan/source-selection.ts";
 import { Withheld } from "../plan/withheld.ts";
 import type { Refutation } from "./proven-answer.ts";
-import { isTouched, shownFacts } from "./chosen-by.ts";
+import { factsNotes, isTouched, shownFacts } from "./chosen-by.ts";
 import type { AskedQuery, ChosenBy, RunRecord, RunStatus } from "./records.ts";
 import type { Admitted } from "./admission.ts";
 import type { QueryRequest } from "./query-service.ts";
@@ -299,7 +299,7 @@ function toRecord(run: Run): OwnedRecord {
     steps: outline.kind === "federated" ? [...run.steps.values()] : undefined,
     code: end?.error?.code,
     detail: end?.error?.message,
-    notes: notesOf(outline, end?.status, reports),
+    notes: notesOf(outline, end?.status, { sources: reports, facts: run.facts }),
     facts: shownFacts(run),
     owner: ownerDigest(run.owner),
     client: clientOf(run.owner),
@@ -326,11 +326,11 @@ export function ownerDigest(owner: string | undefined): string | undefined {
 export function notesOf(
   plan: QueryPlan | PlanOutline,
   status: RunStatus | undefined,
-  sources: Iterable<SourceReport> = [],
+  { sources = [], facts }: { readonly sources?: Iterable<SourceReport>; readonly facts?: ChosenBy | undefined } = {},
 ): readonly PlanNote[] {
   if (plan.kind === "rejected") return [];
   const ifEmpty = status === "empty" ? (plan.notesIfEmpty ?? []) : [];
-  return [...plan.notes, ...ifEmpty, ...sourceNotes([...sources])];
+  return [...plan.notes, ...ifEmpty, ...factsNotes(facts), ...sourceNotes([...sources])];
 }
 
 /** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */

@@ -68,7 +68,7 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     truncated: kept.truncated,
     // As they are now: what ends later, as its answer is no longer read, changes nothing of this one.
     sources: endedReports(bounds.sources.values()),
-    notes: notesOf(plan, end.status, bounds.sources.values()),
+    notes: notesOf(plan, end.status, { sources: bounds.sources.values(), facts: run.facts }),
     facts: run.facts,
     diagnosis: diagnosisOf(run, end),
   };

@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+import { Type } from "typebox";
 import { type Clock, sleep } from "../clock.ts";
 import type { KnownSources } from "../plan/plan-request.ts";
 import { clauseEstimates, emptyClauses } from "./clause-facts.ts";
@@ -8,6 +10,7 @@ import { createHolders } from "./holders.ts";
 import { FactFollower, type FollowedParts } from "./follow-facts.ts";
 import { selectSources } from "./select-sources.ts";
 import { SourceVerifier } from "./source-verifier.ts";
+import { createCollection } from "../store/collection.ts";
 
 /** Options of opening sources. */
 interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker" | "isOwn"> {
@@ -17,7 +20,12 @@ interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker" | "is
   /** Has an endpoint described anew whose facts were found to be wrong. */
   readonly renew: (id: string) => Promise<unknown>;
   /** Milliseconds for which an exclusion that was verified counts. */
-  readonly settings: FollowedParts["settings"] & DriftOptions["settings"] & { readonly factsVerifyMs: number };
+  readonly settings: FollowedParts["settings"] &
+    DriftOptions["settings"] & {
+      readonly factsVerifyMs: number;
+      /** Age from which answers have a note on the facts that they leave endpoints out by. */
+      readonly factsNoteMs: number;
+    };
   /** The calendar: facts become too old also while a machine sleeps. */
   readonly clock: Clock;
   /** True if an endpoint is known not to support subqueries. */
@@ -46,15 +54,18 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const table = new FactTable({ ...options, now: clock.now });
   const follower = settings.factsMaxAgeMs === 0 ? undefined : new FactFollower(table, options);
   const wrong = new Set<string>();
+  const changes = followChanges(options);
   const end = (id: string): void => {
     follower?.end(id);
+    if (!wrong.has(id)) changes.note(id);
     wrong.add(id);
     options.renew(id).catch(options.onFault);
   };
   const drift = createDriftCheck({ ...options, table, end, wrong });
   const existence = new Existence({ ...options, keepMs: settings.factsVerifyMs });
-  const narrows = follower !== undefined;
-  const verifier = new SourceVerifier({ existence, table, now: clock.now, narrows, end });
+  const facts = { existence, table, end, hasChanged: changes.hasChanged };
+  const oldMs = settings.factsNoteMs;
+  const verifier = new SourceVerifier({ ...facts, now: clock.now, narrows: follower !== undefined, oldMs });
   const ignore = options.models.follow({
     changed(after, before) {
       if (before === undefined || after?.described === before.described) return;
@@ -62,11 +73,7 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
       wrong.delete(before.id);
     },
   });
-  const read = new AbortController();
-  await Promise.race([
-    Promise.resolve(follower?.settled()).finally(() => read.abort()),
-    sleep(firstReadMs, { clock, signal: read.signal }),
-  ]);
+  await firstOf(Promise.all([follower?.settled(), changes.settled]), clock);
   return {
     get version() {
       return table.version;
@@ -78,7 +85,9 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
     holders: createHolders(table),
     clauseEstimates: (clauses) => clauseEstimates(clauses, table),
     verifier,
-    remove: async (id) => follower?.remove(id),
+    async remove(id) {
+      await Promise.all([follower?.remove(id), changes.remove(id)]);
+    },
     answered(id, status) {
       if (status !== 404 && status !== 410) return;
       follower?.end(id);
@@ -87,9 +96,59 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
     startChecking: () => drift.start(),
     async close() {
       ignore();
+      changes.close();
       await verifier.close();
       await drift.close();
       follower?.close();
     },
+  };
+}
+
+/** Waits for what is read at the start, but not for long. */
+async function firstOf(read: Promise<unknown>, clock: Clock): Promise<void> {
+  const ended = new AbortController();
+  await Promise.race([read.finally(() => ended.abort()), sleep(firstReadMs, { clock, signal: ended.signal })]);
+}
+
+/** A change of an endpoint's data is remembered for so long. */
+const changedMs = 86_400_000;
+const mostChanged = 10_000;
+
+/**
+ * When endpoints were last seen to have changed under their facts. Kept in the store for a day, so that all processes and the
+ * next start know; of one that could not be written, this process alone does.
+ */
+function followChanges({ store, clock, onFault }: Pick<SourcesOptions, "store" | "clock" | "onFault">) {
+  const changes = createCollection({
+    store,
+    prefix: "changed/",
+    schema: Type.Object({ format: Type.Literal(1), at: Type.Number() }),
+    removesInvalid: true,
+    lost: "Answers no longer say that the endpoint has changed within a day.",
+  });
+  const seen = new LRUCache<string, number>({ max: mostChanged });
+  const read = async (): Promise<void> => {
+    for await (const [id, { at }] of changes.entries()) seen.set(id, at);
+  };
+  const readOne = async (id: string): Promise<void> => {
+    const change = await changes.get(id);
+    if (change === undefined) seen.delete(id);
+    else seen.set(id, change.at);
+  };
+  const ignore = changes.watch((change) => void (change ? readOne(change.key) : read()).catch(onFault));
+  return {
+    settled: read().catch(onFault),
+    hasChanged: (id: string): boolean => clock.now() - (seen.get(id) ?? Number.NEGATIVE_INFINITY) < changedMs,
+    note(id: string): void {
+      const at = clock.now();
+      seen.set(id, at);
+      changes.put(id, { format: 1, at }, { ttlMs: changedMs }).catch(onFault);
+    },
+    /** @throws FedwayError `STORE_FAILED` */
+    async remove(id: string): Promise<void> {
+      seen.delete(id);
+      await changes.delete(id);
+    },
+    close: ignore,
   };
 }

@@ -46,6 +46,10 @@ interface VerifierOptions {
   readonly narrows: boolean;
   /** Ends the facts of an endpoint, and has it described anew. */
   readonly end: (id: string) => void;
+  /** True for endpoints that were seen to change lately. */
+  readonly hasChanged: (id: string) => boolean;
+  /** Age from which facts are old, in milliseconds. */
+  readonly oldMs: number;
 }
 
 /** Members of which nothing is known, and patterns, from which on a round of existence queries can spare more than it costs. */
@@ -127,6 +131,28 @@ export class SourceVerifier {
   verifiedAt(exclusions: Exclusions): number | undefined {
     const doubtful = this.doubtful(exclusions);
     return doubtful === undefined ? this.#options.now() : this.#verifiedOf(doubtful)?.at;
+  }
+
+  /** The age of the facts, and of the answers, by which endpoints are left out; data that cannot have changed are as of now. */
+  age(exclusions: Exclusions): {
+    readonly ms: number;
+    readonly isOld: boolean;
+    readonly changed: readonly string[];
+  } {
+    const { existence, hasChanged, oldMs, now } = this.#options;
+    const list = this.doubtful(exclusions)?.list ?? [];
+    let since = now();
+    for (const { endpoint, patterns, seenAt } of list) {
+      // Members without facts were asked.
+      const found = Number.isFinite(seenAt) ? seenAt : Number.NEGATIVE_INFINITY;
+      for (const { key } of patterns) {
+        const proven = Math.max(found, existence.lacks(endpoint, key)?.seenAt ?? Number.NEGATIVE_INFINITY);
+        if (Number.isFinite(proven)) since = Math.min(since, proven);
+      }
+    }
+    const ms = now() - since;
+    const changed = list.flatMap(({ endpoint: { id } }) => (id !== undefined && hasChanged(id) ? [id] : []));
+    return { ms, isOld: ms > oldMs, changed };
   }
 
   /** Asks the endpoints that a plan leaves out by doubtful facts, each once; never rejects. */

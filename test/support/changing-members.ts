@@ -143,6 +143,7 @@ export async function openChangingMembers(
       factsMaxAgeMs: 7 * 86_400_000,
       factsCheckMs: 0,
       factsVerifyMs: verifyMs,
+      factsNoteMs: 86_400_000,
     },
     store: kept,
     asker,

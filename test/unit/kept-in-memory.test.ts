@@ -14,6 +14,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "agent/ask/asking.ts",
     "completion/read-query.ts",
     "diagnosis/check/type-check.ts",
+    "diagnosis/why/prober.ts#known",
     "engine/clause-executor.ts#gone #firsts",
     "engine/evaluated-clause.ts",
     "engine/evaluator/buffered-join.ts",

@@ -82,7 +82,7 @@ const isExistence = ({ query }: { readonly query: string | undefined }): boolean
   query?.startsWith("SELECT ?n WHERE { { SELECT (0 AS ?n)") === true;
 
 /** Rows of an answer as sorted text, which members were asked how often, and how many were asked whether they have matches. */
-async function asked(query: string, prune = true, path = "/federations/shop/sparql") {
+async function asked(query: string, prune: boolean | "trust" = true, path = "/federations/shop/sparql") {
   for (const server of servers.values()) server.clearRequests();
   const response = await fetch(path.startsWith("http") ? path : `${url}${path}`, {
     method: "POST",
@@ -176,8 +176,9 @@ describe("twelve small members that were described and read", () => {
     const first = await asked(query);
     expect(first).toMatchObject({ rows: ["2"], requests: { site5: 1 } });
     expect(first.facts).toMatch(
-      /^sources chosen by facts of \d{4}-.*, last verified never; facts of 12 of 12 members$/u,
+      /^sources chosen by facts of \d{4}-\S+, \d+ s old, last verified never; facts of 12 of 12 members$/u,
     );
+    expect((await asked(query, "trust")).facts).toMatch(/^sources chosen by facts of \S+, \d+ s old, /u);
     await eventually(async () => expect((await asked(query)).facts).toMatch(/, last verified \d{4}-/u));
     expect(await asked(query)).toMatchObject({ rows: first.rows, requests: { site5: 1 }, verified: 0 });
   });

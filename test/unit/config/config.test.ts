@@ -80,6 +80,7 @@ describe("defaults", () => {
       factsMaxAgeMs: 604_800_000,
       factsCheckMs: 900_000,
       factsVerifyMs: 300_000,
+      factsNoteMs: 86_400_000,
       readTriples: 20_000,
       trustProxy: false,
       contact: undefined,
