@@ -97,7 +97,8 @@ export async function startSuiteWays(cases: readonly QueryCase[]): Promise<Suite
       return { ...answer, lines: answer.lines.map(withoutBlankVariables) };
     },
     split(one, kind) {
-      for (const [index, data] of halves(one).entries()) endpoints.setData(members[index] ?? "", data);
+      const graphs = dealt(namedGraphs(one));
+      for (const [index, data] of halves(one).entries()) endpoints.setData(members[index] ?? "", data + graphs[index]);
       return ask({ text: withoutFrom(one), federationId: "split" }, one, kind);
     },
     async service(one, kind) {
@@ -130,10 +131,10 @@ export async function startSuiteWays(cases: readonly QueryCase[]): Promise<Suite
 type Asked = Pick<QueryRequest, "text"> & Partial<QueryRequest>;
 
 /** The default graph in two parts: every other triple. */
-function halves(one: QueryCase): readonly string[] {
-  const lines = defaultGraph(one);
-  return members.map((_, part) => lines.filter((__, index) => index % members.length === part).join(""));
-}
+const halves = (one: QueryCase): readonly string[] => dealt(defaultGraph(one));
+
+const dealt = (lines: readonly string[]): readonly string[] =>
+  members.map((_, part) => lines.filter((__, index) => index % members.length === part).join(""));
 
 /** The default graph in two parts: all triples of every other subject. */
 function shards(one: QueryCase): readonly string[] {
@@ -149,6 +150,9 @@ function shards(one: QueryCase): readonly string[] {
 
 const defaultGraph = (one: QueryCase): readonly string[] =>
   datasetOf(one).data.flatMap((file) => linesOf(file, undefined, skolem));
+
+const namedGraphs = (one: QueryCase): readonly string[] =>
+  datasetOf(one).graphData.flatMap((file) => linesOf(file, file, skolem));
 
 const withoutFrom = (one: QueryCase): string => withBase(one).replaceAll(fromClause, "");
 

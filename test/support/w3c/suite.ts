@@ -38,6 +38,8 @@ const places: Readonly<Record<string, string>> = {
   "1.0": "testcases-sparql-1.0-w3c/data-r2",
   "1.1": "testcases-sparql-1.1-w3c",
 };
+/** Jena's own tests, `testing/ARQ` of a checkout; nothing of it is kept here. */
+export const jenaFolder = process.env["FEDWAY_JENA"];
 // Entailment regimes are another specification. The folders of updates hold no query.
 const leftOut = new Set(["entailment"]);
 const base = "http://w3c.example/";
@@ -55,6 +57,7 @@ export function suiteText(iri: string): string {
 
 /** @throws Error when the suites have not been fetched */
 function suiteFolder(suite: string): string {
+  if (suite === "jena") return jenaFolder ?? "";
   const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   const root = join(cache, "fedway", `w3c-sparql-${suiteVersion}`);
   if (existsSync(join(root, "complete"))) return join(root, places[suite] ?? "");
@@ -62,12 +65,22 @@ function suiteFolder(suite: string): string {
 }
 
 function manifestsOf(suite: string): string[] {
+  if (suite === "jena") {
+    const files = readdirSync(suiteFolder(suite), { recursive: true, encoding: "utf8" });
+    return files.filter((path) => /(?:^|\/)manifest[^/]*\.ttl$/u.test(path)).toSorted();
+  }
   const folders = readdirSync(suiteFolder(suite)).filter((name) => !leftOut.has(name));
   const manifests = folders.map((name) => join(name, "manifest.ttl"));
   return manifests.filter((path) => existsSync(join(suiteFolder(suite), path))).toSorted();
 }
 
-const formats: Readonly<Record<string, string>> = { ".ttl": "text/turtle", ".rdf": "application/rdf+xml", ".nt": "nt" };
+const formats: Readonly<Record<string, string>> = {
+  ".ttl": "text/turtle",
+  ".rdf": "application/rdf+xml",
+  ".nt": "nt",
+  ".nq": "application/n-quads",
+  ".trig": "application/trig",
+};
 
 /** The triples of a file of the suites; blank nodes have labels that no other file has. */
 export function suiteTriples(iri: string): readonly oxigraph.Quad[] {
@@ -90,10 +103,10 @@ interface Found {
 }
 
 /** Rows of a query over each manifest, in which `?test` is the case. */
-function inManifests(query: string): readonly Found[] {
-  return Object.keys(places).flatMap((suite) =>
+function inManifests(query: string, suites: readonly string[] = Object.keys(places)): readonly Found[] {
+  return suites.flatMap((suite) =>
     manifestsOf(suite).flatMap((path) => {
-      const store = new oxigraph.Store([...suiteTriples(`${base}${suite}/${path}`)]);
+      const store = new oxigraph.Store(suiteTriples(`${base}${suite}/${path}`).map(withNames));
       return rowsOf(store, query).map((row) => ({
         name: `${suite}/${dirname(path)}/${row["test"]?.split("#").pop()}`,
         row,
@@ -103,18 +116,26 @@ function inManifests(query: string): readonly Found[] {
   );
 }
 
+/** Some cases are blank nodes, which no second query can name. */
+function withNames({ subject, predicate, object }: oxigraph.Quad): oxigraph.Quad {
+  const named = <T extends oxigraph.Term>(term: T): T =>
+    (term.termType === "BlankNode" ? oxigraph.namedNode(`urn:suite#${term.value}`) : term) as T;
+  return oxigraph.quad(named(subject), predicate, named(object));
+}
+
 function rowsOf(store: oxigraph.Store, query: string): Row[] {
   const rows = store.query(prefixes + query) as Map<string, oxigraph.Term>[];
   return rows.map((row) => Object.fromEntries([...row].map(([name, term]) => [name, term.value])));
 }
 
-/** The query evaluation tests that the W3C has not withdrawn. */
-export function queryCases(): readonly QueryCase[] {
+/** The query evaluation tests that are not withdrawn: those of the W3C, or of the suites named. */
+export function queryCases(suites?: readonly string[]): readonly QueryCase[] {
   const query = `SELECT ?test ?query ?result ?lax {
     [] mf:entries/rdf:rest*/rdf:first ?test . ?test mf:action/qt:query ?query ; mf:result ?result
     FILTER NOT EXISTS { ?test dawgt:approval dawgt:Withdrawn }
+    FILTER NOT EXISTS { ?test a <http://jena.hpl.hp.com/2005/05/test-manifest-extra#TestSurpressed> }
     BIND(EXISTS { ?test mf:resultCardinality mf:LaxCardinality } AS ?lax) }`;
-  return inManifests(query).map(({ name, row, about }) => ({
+  return inManifests(query, suites).map(({ name, row, about }) => ({
     name,
     query: row["query"] ?? "",
     result: row["result"] ?? "",
