@@ -8,8 +8,9 @@ import { scriptedAsker } from "../../../support/scripted-asker.ts";
 const url = "http://virtuoso.example/sparql";
 const data = `
   <urn:g> { <urn:s> a <urn:C> ; <urn:p> 1 . }
-  <http://www.openlinksw.com/schemas/virtrdf#> { <urn:x> a <urn:SystemClass> . }
-  <urn:s> a <urn:C> ; <urn:p> 1 . <urn:x> a <urn:SystemClass> .`;
+  <http://www.openlinksw.com/schemas/virtrdf#> { <http://www.openlinksw.com/schemas/virtrdf#x> a <urn:SystemClass> . }
+  <urn:s> a <urn:C> ; <urn:p> 1 .
+  <http://www.openlinksw.com/schemas/virtrdf#x> a <urn:SystemClass> .`;
 const instant = { ...systemClock, setTimeout: (run: () => void) => systemClock.setTimeout(run, 0) };
 
 /** Describes a Virtuoso that does not list its graphs so many times. */
