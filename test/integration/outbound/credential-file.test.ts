@@ -1,4 +1,4 @@
-import { chmod, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
@@ -92,4 +92,12 @@ describe("a file of credentials", () => {
     expect(lines).toHaveLength(4);
     expect(JSON.stringify(lines)).not.toMatch(/s3cret|-token/u);
   });
+});
+
+it("the file of the guide is one, with a credential of each type", async () => {
+  const guide = await readFile(new URL("../../../deploy/guide/credentials.md", import.meta.url), "utf8");
+  const [, text = ""] = /<<'JSON'\n(.*?)\n *JSON$/msu.exec(guide) ?? [];
+  const file = await openCredentialFile(await written(text));
+  const types = ["wages", "library", "plants", "trains", "patents"].map((id) => file.get(id)?.type);
+  expect(types).toEqual(["basic", "digest", "bearer", "header", "oauth"]);
 });

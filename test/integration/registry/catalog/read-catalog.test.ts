@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -134,4 +134,20 @@ describe("the catalogue in the repository", () => {
   it("names hosted endpoints by the public URL", async () => {
     expect((await shipped()).byUrl("http://h:1/hosted/museums/sparql")?.id).toBe("museums");
   });
+});
+
+it("reads the entries of the guide, those with default graphs, too", async () => {
+  const guide = await readFile(new URL("../../../../deploy/guide/catalogue-entries.md", import.meta.url), "utf8");
+  const blocks = [...guide.matchAll(/^```turtle\n(.*?)^```/gmsu)].map(([, turtle = ""]) => turtle);
+  await write(Object.fromEntries(blocks.map((turtle, at) => [`${at}.ttl`, turtle])));
+  const { problems, entries } = await load();
+  expect(problems).toEqual([]);
+  expect(await checkCatalog({ dirs: [{ path: dir }], baseUrl: "http://h:1", shapesFile })).toMatchObject({
+    conforms: true,
+  });
+  const graphs = ["https://beta.example/data", "https://beta.example/labels"];
+  expect(entries.map(({ id, defaultGraphs = [] }) => [id, defaultGraphs])).toEqual([
+    ["alpha", []],
+    ["beta", graphs],
+  ]);
 });
