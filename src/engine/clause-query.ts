@@ -76,7 +76,9 @@ function keyedPattern(clause: FederatedClause, keys: KeyBlock | undefined, writi
   const isNested = writing.nested === true || dropsKeys.test(pattern);
   const block = isNested ? `{ SELECT * { ${values} } }` : values;
   const isLast = holdsTags(keys) && (isNested || keys.variables.length > 1);
-  return isLast ? `{ ${pattern} ${block} }` : `{ ${block} ${pattern} }`;
+  // Virtuoso begins no path whose other end is not among the columns of its own SELECT.
+  const joined = writing.nested === true ? `{ SELECT * ${pattern} }` : pattern;
+  return isLast ? `{ ${joined} ${block} }` : `{ ${block} ${joined} }`;
 }
 
 /** In a SELECT DISTINCT of the clause's own, Blazegraph has no row for keys that do not stand in a subquery of their own. */
@@ -133,12 +135,16 @@ function columns(keys: KeyBlock, isWanted: (name: string) => boolean): KeyBlock 
 }
 
 function valuesBlock({ variables, rows }: KeyBlock, { apart = false }: KeyWriting = {}): string {
-  const spellings = (term: RDF.Term, at: number): readonly string[] => {
-    const text = termToText(term);
-    return apart && isPlainString(term) && variables[at] !== KEY_NUMBER ? [text, `${text}^^<${XSD}string>`] : [text];
-  };
+  const spellings = (term: RDF.Term, at: number): readonly string[] =>
+    spellingsOf(term, apart && variables[at] !== KEY_NUMBER);
   const data = rows.flatMap((row) => combinations(row.map(spellings)).map((texts) => `(${texts.join(" ")})`)).join(" ");
   return `VALUES (${variables.map((name) => `?${name}`).join(" ")}) { ${data} }`;
+}
+
+/** The texts that stand for a key: a string is two terms to endpoints that hold it `apart`. */
+export function spellingsOf(term: RDF.Term, apart: boolean): readonly string[] {
+  const text = termToText(term);
+  return apart && isPlainString(term) ? [text, `${text}^^<${XSD}string>`] : [text];
 }
 
 /** One of each list, in all ways. */

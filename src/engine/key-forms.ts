@@ -4,7 +4,6 @@ import type { FedwayError } from "../errors/fedway-error.ts";
 import type { EndpointTarget, SparqlRequest } from "../outbound/sparql-client.ts";
 import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
-import { termToText } from "../results/terms.ts";
 import {
   clauseColumns,
   clauseQuery,
@@ -12,6 +11,7 @@ import {
   type KeyBlock,
   numberKeys,
   SOLUTION,
+  spellingsOf,
   termsText,
 } from "./clause-query.ts";
 import { sizedByKey } from "../cache-size.ts";
@@ -128,7 +128,7 @@ interface SentClause {
  * @param apart plain strings are sent with and without their datatype
  */
 export function sentAs(form: KeyForm, clause: FederatedClause, keys: KeyBlock | undefined, apart = false): SentClause {
-  if (form === "filter") return sentAsFilter(clause, keys);
+  if (form === "filter") return sentAsFilter(clause, keys, apart);
   const { keys: numbered, own } = numberKeys(keys);
   const writing = { nested: form === "nested", apart };
   const query = clauseQuery(clause, numbered, writing);
@@ -141,8 +141,8 @@ export function sentAs(form: KeyForm, clause: FederatedClause, keys: KeyBlock | 
 const certainOf = ({ variables }: FederatedClause): readonly string[] =>
   variables.flatMap(({ name, certain }) => (certain ? [name] : []));
 
-function sentAsFilter(clause: FederatedClause, keys: KeyBlock | undefined): SentClause {
-  const condition = keys && keys.variables.length > 0 ? keyCondition(clause, keys) : "";
+function sentAsFilter(clause: FederatedClause, keys: KeyBlock | undefined, apart: boolean): SentClause {
+  const condition = keys && keys.variables.length > 0 ? keyCondition(clause, keys, apart) : "";
   const isLimited = !keys || isExact(keys);
   const query = clauseQuery(isLimited ? clause : { ...clause, limit: undefined }, undefined, { condition });
   const columns = clause.variables.length === 0 ? undefined : { asked: clauseColumns(clause) };
@@ -156,12 +156,15 @@ function withoutConstant(row: Bindings): Bindings {
 }
 
 /** The condition that one of the keys' rows is compatible with a solution; variables that it may leave unbound may be so. */
-function keyCondition({ variables }: FederatedClause, keys: KeyBlock): string {
+function keyCondition({ variables }: FederatedClause, keys: KeyBlock, apart: boolean): string {
   const certain = new Set(variables.flatMap(({ name, certain: always }) => (always ? [name] : [])));
   const isKey = (term: RDF.Term, index: number): string => {
     const name = keys.variables[index] ?? "";
-    const equal = `?${name} = ${termToText(term)}`;
-    return certain.has(name) ? equal : `(!bound(?${name}) || ${equal})`;
+    const equal = spellingsOf(term, apart)
+      .map((text) => `?${name} = ${text}`)
+      .join(" || ");
+    if (!certain.has(name)) return `(!bound(?${name}) || ${equal})`;
+    return equal.includes(" || ") ? `(${equal})` : equal;
   };
   return keys.rows.map((row) => `(${row.map(isKey).join(" && ")})`).join(" || ");
 }

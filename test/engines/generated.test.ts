@@ -4,6 +4,7 @@ import { answerDifference } from "../support/canonical-answer.ts";
 import type { Engine } from "../support/engines/engine.ts";
 import { startEmbedded } from "../support/engines/embedded.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
+import { startVirtuoso } from "../support/engines/virtuoso.ts";
 import { isInformative } from "../support/oracle.ts";
 import { generatedCases } from "../support/query-generator.ts";
 import { generateSpelledData, nTriplesAt } from "../support/query-generator-data.ts";
@@ -11,7 +12,9 @@ import { type GeneratedQuery, printQuery } from "../support/query-generator-synt
 import { operatorsOf } from "../support/query-statistics.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../support/sparql-test-server.ts";
 import { type Fedway, startFedway } from "../interop/fedway.ts";
+import { virtuosoGraph } from "./data.ts";
 import { readAnswer } from "../interop/read-answer.ts";
+import { type RecordedRequest, type Recorder, startRecorder } from "../interop/recorder.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_261_123);
 const runs = Math.max(100, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 100));
@@ -27,7 +30,19 @@ const members = {
   tdb2: () => startFuseki({ data: dataOf(1), store: "tdb2" }),
   rdf4j: () => startEmbedded("rdf4j", dataOf(1)),
   blazegraph: () => startEmbedded("blazegraph", dataOf(1)),
+  pyoxigraph: () => startEmbedded("pyoxigraph", dataOf(1)),
+  virtuoso: async () => {
+    const engine = await startVirtuoso({ graphs: { [virtuosoGraph]: dataOf(1) } });
+    // Its default graph is the union of all, with its own.
+    return { ...engine, url: `${engine.url}?default-graph-uri=${encodeURIComponent(virtuosoGraph)}` };
+  },
 } as const;
+
+/** The question of a request. */
+function questionOf({ url, body }: RecordedRequest): string | null {
+  const form = new URLSearchParams(body === "" ? new URL(url, "http://engine").search : body);
+  return form.get("query") ?? body;
+}
 
 const accept = "application/sparql-results+json";
 
@@ -42,10 +57,14 @@ describe.each(Object.keys(members) as readonly (keyof typeof members)[])("%s", (
   /** Holds terms as they are spelled: what each endpoint says of its data, in a graph of its own. */
   let judge: Engine;
   let fedway: Fedway;
+  /** In front of each endpoint, in the order of `urls`. */
+  let recorders: readonly Recorder[];
 
   async function readBack(url: string): Promise<string> {
     const query = new URLSearchParams({ query: "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }" });
-    const response = await fetch(`${url}?${query.toString()}`, { headers: { accept: "application/n-triples" } });
+    const response = await fetch(`${url}${url.includes("?") ? "&" : "?"}${query.toString()}`, {
+      headers: { accept: "application/n-triples" },
+    });
     const text = await response.text();
     return text.replaceAll(/ \.$/gmu, ` <${url}> .`).replaceAll("_:", `_:g${urls.indexOf(url)}x`);
   }
@@ -53,7 +72,9 @@ describe.each(Object.keys(members) as readonly (keyof typeof members)[])("%s", (
   beforeAll(async () => {
     engines = await Promise.all([startFuseki({ data: dataOf(0) }), members[name]()]);
     values = await startSparqlTestServer(dataOf(2));
-    urls = [...engines.map(({ url }) => url), values.url];
+    const own = [...engines.map(({ url }) => url), values.url];
+    recorders = await Promise.all(own.map((url) => startRecorder(url)));
+    urls = recorders.map(({ url }, index) => url + new URL(own[index] ?? "").search);
     const quads = await Promise.all(urls.map((url) => readBack(url)));
     judge = await startFuseki({ data: quads.join("") });
     fedway = await startFedway(Object.fromEntries(urls.map((url, index) => [`e${index}`, url])));
@@ -61,43 +82,68 @@ describe.each(Object.keys(members) as readonly (keyof typeof members)[])("%s", (
 
   afterAll(async () => {
     await fedway?.close();
+    await Promise.all((recorders ?? []).map((recorder) => recorder.close()));
     await Promise.all([judge?.stop(), values?.close(), ...(engines ?? []).map((engine) => engine.stop())]);
   });
 
-  async function judged(query: string) {
-    const headers = { accept, "content-type": "application/sparql-query" };
-    return readAnswer(await fetch(judge.url, { method: "POST", headers, body: query }));
+  const ask = async (url: string, query: string) =>
+    readAnswer(await fetch(url, { method: "POST", headers: { accept }, body: new URLSearchParams({ query }) }));
+
+  /**
+   * A question that an engine, asked without Fedway, does not answer as its own data has it.
+   * @param isRefused the query ended in an error
+   */
+  async function wronglyAnswered(isRefused: boolean): Promise<string | undefined> {
+    const asked = recorders.map(({ requests }) => new Set(requests.flatMap((request) => questionOf(request) ?? [])));
+    for (const [index, questions] of asked.entries()) {
+      const url = urls[index] ?? "";
+      const graph = `${judge.url}?default-graph-uri=${encodeURIComponent(url)}`;
+      for (const question of questions) {
+        // What is refused is asked in another form.
+        const found = await ask(url, question).then(
+          async (answer) => answerDifference(await ask(graph, question), answer),
+          (error: unknown) => (isRefused ? String(error) : undefined),
+        );
+        if (found !== undefined) return `endpoint ${index}: ${question}\n${found}`;
+      }
+    }
+    return undefined;
   }
 
-  async function difference(query: GeneratedQuery): Promise<{ found: string | undefined; informative: boolean }> {
+  async function difference(query: GeneratedQuery) {
     const text = printQuery(query, { keyword: "SERVICE", endpoints: urls });
-    const expected = await judged(printQuery(query, { keyword: "GRAPH", endpoints: urls }));
+    const expected = await ask(judge.url, printQuery(query, { keyword: "GRAPH", endpoints: urls }));
+    for (const recorder of recorders) recorder.clear();
     const found = await fedway
       .sparql("/sparql", { query: text, accept })
       .then(readAnswer)
       .then((answer) => answerDifference(expected, answer))
       .catch((error: unknown) => String(error));
-    return { found: found && `${text}\n${found}`, informative: isInformative(query, expected) };
+    const excuse = found && (await wronglyAnswered(found.startsWith("Error")));
+    return { found: found && `${text}\n${found}`, excuse, informative: isInformative(query, expected) };
   }
 
   it(`${runs} generated queries beside engines that store spellings and values`, { timeout: 1_200_000 }, async () => {
     const [{ data } = { data: { endpoints: 3, facts: [] } }] = made;
     const failures: string[] = [];
+    const excuses: string[] = [];
     let informative = 0;
-    let asked = 0;
+    let cases = 0;
     for (const { query } of sample(
       generatedCases(() => data),
       { seed, numRuns: runs },
     )) {
       if (!isJudged(query)) continue;
       const compared = await difference(query);
-      if (compared.found !== undefined) failures.push(compared.found);
+      if (compared.excuse !== undefined) excuses.push(compared.excuse);
+      else if (compared.found !== undefined) failures.push(compared.found);
       if (compared.informative) informative++;
-      asked++;
+      cases++;
     }
-    console.log(`${asked} cases, ${informative} informative, seed ${seed}, ${failures.length} differences`);
+    const told = `${failures.length} differences, ${excuses.length} with a question that an engine answers wrongly itself`;
+    console.log(`${cases} cases, ${informative} informative, seed ${seed}, ${told}\n${excuses.join("\n\n")}`);
     expect(failures.slice(0, 5).join("\n\n")).toBe("");
     expect(failures).toHaveLength(0);
-    expect(informative / asked).toBeGreaterThanOrEqual(0.6);
+    expect(informative / cases).toBeGreaterThanOrEqual(0.6);
   });
 });

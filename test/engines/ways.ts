@@ -138,6 +138,11 @@ const structural: readonly Way[] = [
     expected: always("item/3 item/1", "item/3 item/2"),
   },
   {
+    name: "a path whose other end is not asked for",
+    query: "SELECT ?i { LEFT { ?i ex:n 3 } RIGHT { ?o ex:sub+ ?i } }",
+    expected: always("item/3", "item/3"),
+  },
+  {
     name: "a sequence of properties that begins at keys",
     query: "SELECT ?i ?o { LEFT { ?i ex:n ?n } RIGHT { ?i ex:sub/ex:sub ?o } }",
     expected: always("item/1 item/3", "item/5 item/5"),
@@ -214,6 +219,46 @@ const valueWays = (kind: string): readonly Way[] => [
   },
 ];
 
+/** Ways that ask one endpoint for an answer of each form, and for the pages of one. */
+export const formWays: readonly Way[] = [
+  { name: "ASK", query: "ASK { RIGHT { ?s ex:link <http://example.org/item/1> } }", expected: always("true") },
+  {
+    name: "ASK without a match",
+    query: "ASK { RIGHT { ?s ex:link <http://example.org/item/9> } }",
+    expected: always("false"),
+  },
+  {
+    name: "CONSTRUCT",
+    query: "CONSTRUCT { ?i ex:of ?s } WHERE { RIGHT { ?s ex:link ?i } }",
+    expected: always(
+      "<item/1> <of> <source/1> .",
+      "<item/1> <of> <source/2> .",
+      "<item/2> <of> <source/2> .",
+      "<item/3> <of> <source/3> .",
+    ),
+  },
+  {
+    name: "CONSTRUCT with ORDER BY and LIMIT",
+    query: "CONSTRUCT { ?s ex:first ?s } WHERE { RIGHT { ?s ex:weight ?w } } ORDER BY DESC(?w) LIMIT 1",
+    expected: always("<source/2> <first> <source/2> ."),
+  },
+  {
+    name: "DISTINCT with OPTIONAL",
+    query: "SELECT DISTINCT ?i ?o { RIGHT { ?s ex:link ?i OPTIONAL { ?i ex:sub ?o } } }",
+    expected: always("item/1 item/2", "item/2 item/3", "item/3 -"),
+  },
+  ...["source/1 3", "source/3 5", "source/2 7", undefined].map(
+    (row, page): Way => ({
+      name: `page ${page + 1}`,
+      query: `SELECT ?s ?w { RIGHT { ?s ex:weight ?w } } ORDER BY ?w LIMIT 1 OFFSET ${page}`,
+      expected: always(...(row === undefined ? [] : [row])),
+    }),
+  ),
+];
+
+/** What a DESCRIBE gives is for the engine to say. */
+export const description = "DESCRIBE ?s { RIGHT { ?s ex:weight 7 } }";
+
 const made = "?s ex:made ?o . ?o ex:called ?t";
 
 /** Queries over a federation of the engine with the left side. */
@@ -256,3 +301,6 @@ export const federatedWays: readonly Way[] = [
 ];
 
 export const ways: readonly Way[] = [...structural, ...Object.keys(terms).flatMap(joins)];
+
+/** Those over terms that all engines spell alike: a FILTER compares values, so others have no number to come back with. */
+export const plainWays: readonly Way[] = [...structural, ...["string", "iri"].flatMap(joins)];

@@ -10,8 +10,11 @@ export interface RecordedRequest {
 
 export type Recorder = Awaited<ReturnType<typeof startRecorder>>;
 
-/** A plain HTTP relay in front of one engine that writes down what is asked of it. */
-export async function startRecorder(target: string) {
+/**
+ * A plain HTTP relay in front of one engine that writes down what is asked of it.
+ * @param refuses bodies that are answered with 400 in its place
+ */
+export async function startRecorder(target: string, refuses: (body: string) => boolean = () => false) {
   const { host, pathname } = new URL(target);
   let requests: RecordedRequest[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -20,6 +23,10 @@ export async function startRecorder(target: string) {
     incoming.once("end", () => {
       const body = Buffer.concat(chunks);
       requests.push({ method: incoming.method ?? "", url: incoming.url ?? "", body: body.toString("utf8") });
+      if (refuses(body.toString("utf8"))) {
+        outgoing.writeHead(400, { "content-type": "text/plain" }).end("Syntax error");
+        return;
+      }
       const onward = forward(`http://${host}${incoming.url}`, {
         ...(incoming.method && { method: incoming.method }),
         headers: { ...incoming.headers, host },
