@@ -62,7 +62,7 @@ export function generateWorld(seed: number, urls: readonly string[]): World {
   const rows: World["rows"] = (query, { endpoint }) => {
     const isWhole = endpoint === undefined || query.includes("SERVICE");
     const store = isWhole ? merge : stores[Number(endpoint.slice(1))];
-    const asked = query.replaceAll(/SERVICE(?: SILENT)? (?=<)/g, "GRAPH ");
+    const asked = query.replaceAll(/SERVICE(?: SILENT)? (?=[<?])/g, "GRAPH ");
     return (store?.query(asked) ?? []) as readonly Readonly<Map<string, oxigraph.Term>>[];
   };
   return {
