@@ -102,7 +102,7 @@ describe("Comunica", () => {
     };
     const queries = viewQueries(triples, { seed: shape.seed, count: 20 });
     expect(queries.filter(({ text }) => expected(text).length > 0).length).toBeGreaterThanOrEqual(12);
-    expect(described).toHaveLength(3);
+    expect(described).toHaveLength(2);
     const comunica = createPlannedComunica();
     for (const description of described) {
       const source = sourceOf(description);
