@@ -1,4 +1,4 @@
-import type { Expression, Term, Triple, VariableTerm } from "sparqljs";
+import type { Expression, PropertyPath, Term, Triple, VariableTerm } from "sparqljs";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { editRange, editText, type TextEdit, textOf } from "./edit-text.ts";
 import { isAggregated, partsOfExpression } from "./expression-parts.ts";
@@ -12,6 +12,7 @@ import { tokenAt } from "./tokens.ts";
 
 const aggregateWord = /\b(?:COUNT|SUM|MIN|MAX|AVG|SAMPLE|GROUP_CONCAT|GROUP\s+BY)\b/iu;
 const repetition = /[>)\w]\s*[*?](?!\w)/u;
+const alternative = /(?<!\|)\|(?!\|)/u;
 
 /** Longer texts hold the main thread for too long when they are parsed. */
 const mostCharacters = 32_768;
@@ -21,16 +22,18 @@ const mostCharacters = 32_768;
  * - An aggregate over what the store knows to be empty would have no row: the emptiness is hidden from it.
  * - A column computed from an aggregate that an earlier column names is refused by it: the aggregate is written out.
  * - A path of no steps from a term that is not in the data would have no solution: it is added.
+ * - Alternatives of a path would give a solution that two of them have once: they become a UNION.
  * @throws FedwayError `QUERY_SYNTAX` for an illegal use that the store would take, such as SUM(COUNT(?x));
  *   `ENDPOINT_REJECTED_QUERY` for a column that cannot be written out
  */
 export function mendedQuery(text: string): string {
-  if (text.length > mostCharacters || !(aggregateWord.test(text) || repetition.test(text))) return text;
+  if (text.length > mostCharacters || ![aggregateWord, repetition, alternative].some((each) => each.test(text)))
+    return text;
   const query = parsed(text);
   if (!query) return text;
   const selects = selectsOf(query.outline);
   const columns = selects.flatMap((select) => writtenColumns(query, select));
-  const edits = [...selects.flatMap(hiddenEmptiness), ...columns, ...addedTerms(query)];
+  const edits = [...selects.flatMap(hiddenEmptiness), ...columns, ...writtenPaths(query)];
   return edits.length === 0 ? text : editText(query, edits);
 }
 
@@ -119,17 +122,22 @@ const notWritable = (name: string): FedwayError =>
     { next: `Compute ?${name.slice(0, 60)} in a subquery, and what uses it around that.` },
   );
 
-/** Triples with a constant and a path that may have no steps, each with the solution of no steps. */
-function addedTerms(query: ParsedQuery): readonly TextEdit[] {
-  return [...groupsWithin(groupsOfSelect(query.outline), isOfDefaultGraph)].flatMap(({ elements }) =>
-    elements.flatMap((element) => {
-      if (element.kind !== "triples" || !element.triples.some(mayLackTerm)) return [];
-      const written = element.triples.map((triple) => tripleText(query, triple));
+/** Triples with a path: each alternative for itself, and where it may have no steps, the solution of no steps. */
+function writtenPaths(query: ParsedQuery): readonly TextEdit[] {
+  const groups = groupsOfSelect(query.outline);
+  // In a named graph only the terms of that graph have a path of no steps.
+  const ofDefaultGraph = new Set(groupsWithin(groups, isOfDefaultGraph));
+  return [...groupsWithin(groups, ({ kind }) => kind !== "service")].flatMap((group) => {
+    const mayLack = (triple: Triple): boolean => ofDefaultGraph.has(group) && mayLackTerm(triple);
+    return group.elements.flatMap((element) => {
+      if (element.kind !== "triples" || !element.triples.some((triple) => mayLack(triple) || hasAlternatives(triple)))
+        return [];
+      const written = element.triples.map((triple) => tripleText(query, triple, mayLack));
       // Brackets and blank nodes belong to one block.
       if (written.includes(undefined)) return [];
       return [{ range: element, replacement: `${written.join(" ")} ` }];
-    }),
-  );
+    });
+  });
 }
 
 const isOfDefaultGraph = ({ kind }: Element): boolean => kind !== "graph" && kind !== "service";
@@ -141,17 +149,56 @@ function mayLackTerm({ subject, predicate, object }: Triple): boolean {
   return isVariable(subject) !== isVariable(object) || (!isVariable(subject) && subject.equals(object));
 }
 
-function tripleText(query: ParsedQuery, triple: Triple): string | undefined {
+type Path = Triple["predicate"];
+
+/** More alternatives than these are asked as they are. */
+const mostAlternatives = 64;
+
+function hasAlternatives({ predicate }: Triple): boolean {
+  const { length } = "type" in predicate ? alternativesOf(predicate) : [];
+  return length > 1 && length <= mostAlternatives;
+}
+
+/** The paths without alternatives that a path stands for together (SPARQL 1.1 Query, section 18.2.2.4); those of a repetition stay in it. */
+function alternativesOf(path: Path | PropertyPath["items"][number]): readonly Exclude<Path, VariableTerm>[] {
+  if (!("type" in path)) return path.termType === "Variable" ? [] : [path];
+  const { pathType, items } = path;
+  if (pathType !== "|" && pathType !== "^" && pathType !== "/") return [path];
+  const each = items.map(alternativesOf);
+  if (pathType === "|") return each.flat();
+  const number = each.reduce((product, { length }) => product * length, 1);
+  if (number === 1 || number > mostAlternatives) return [path];
+  const sequences = each.reduce<readonly PropertyPath["items"][]>(
+    (starts, ends) => starts.flatMap((start) => ends.map((end) => [...start, end])),
+    [[]],
+  );
+  return sequences.map((sequence) => ({ type: "path", pathType, items: sequence }));
+}
+
+function pathText(query: ParsedQuery, path: Path): string | undefined {
+  const range = query.places.get(path);
+  if (range) return textOf(query, range);
+  if (!("type" in path)) return undefined;
+  const items = path.items.map((item) => `(${pathText(query, item)})`);
+  return path.pathType === "^" ? `^${items[0]}` : items.join("/");
+}
+
+function tripleText(query: ParsedQuery, triple: Triple, mayLack: (triple: Triple) => boolean): string | undefined {
   const { subject, predicate, object } = triple;
   if ([subject, object].some(({ termType }) => termType === "BlankNode")) return undefined;
-  const [s, p, o] = [subject, predicate, object].map((node) => {
+  const [s, o] = [subject, object].map((node) => {
     const range = query.places.get(node);
     return range && textOf(query, range);
   });
-  if (s === undefined || p === undefined || o === undefined) return undefined;
-  if (!mayLackTerm(triple)) return `${s} ${p} ${o} .`;
-  const [variable, constant] = isVariable(subject) ? [s, o] : [o, s];
-  const values =
-    variable === constant || (!isVariable(subject) && !isVariable(object)) ? "" : `VALUES ${variable} { ${constant} } `;
-  return `{ ${s} ${p} ${o} } UNION { ${values}FILTER NOT EXISTS { ${s} ${p} ${o} } }`;
+  if (s === undefined || o === undefined) return undefined;
+  const paths = hasAlternatives(triple) ? alternativesOf(predicate) : [predicate];
+  const texts = paths.map((path) => {
+    const p = pathText(query, path);
+    if (!mayLack({ ...triple, predicate: path })) return `${s} ${p} ${o} .`;
+    const [variable, constant] = isVariable(subject) ? [s, o] : [o, s];
+    const isKnown = variable === constant || (!isVariable(subject) && !isVariable(object));
+    const values = isKnown ? "" : `VALUES ${variable} { ${constant} } `;
+    return `{ ${s} ${p} ${o} } UNION { ${values}FILTER NOT EXISTS { ${s} ${p} ${o} } }`;
+  });
+  return texts.length === 1 ? texts[0] : `{ ${texts.join(" } UNION { ")} }`;
 }

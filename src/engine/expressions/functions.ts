@@ -15,6 +15,7 @@ import {
   boolean,
   duration,
   iri,
+  isTriple,
   literal,
   literalOf,
   numberOf,
@@ -91,7 +92,7 @@ export const termFunctions: ReadonlyMap<string, TermFunction> = new Map<string, 
     haslangdir: of1((a) => boolean(a.termType === "Literal" && directionOf(a) !== "")),
     langdir: of1((a) => string(directionOf(literal(a)))),
     strlangdir: directed,
-    istriple: of1((a) => boolean(a.termType === "Quad")),
+    istriple: of1((a) => boolean(isTriple(a))),
     triple: ([a, b, c]) => tripleOf(argument(a), argument(b), argument(c)),
     subject: of1((a) => tripleTerm(a).subject),
     predicate: of1((a) => tripleTerm(a).predicate),
@@ -160,8 +161,8 @@ function directed([text, tag, direction]: readonly RDF.Term[]): RDF.Literal {
 }
 
 function tripleTerm(term: RDF.Term): RDF.Quad {
-  if (term.termType !== "Quad") throw new ExpressionError("The argument is no triple term.");
-  return term as RDF.Quad;
+  if (!isTriple(term)) throw new ExpressionError("The argument is no triple term.");
+  return term;
 }
 
 const inIri = /^[^\p{Cc} <>"{}|^`\\]*$/u;

@@ -79,12 +79,16 @@ export function literalOf(text: string, datatype: RDF.NamedNode): RDF.Literal {
 /** A triple term (RDF 1.2). @throws ExpressionError if the terms are no triple */
 export function tripleOf(subject: RDF.Term, predicate: RDF.Term, object: RDF.Term): RDF.Quad {
   const isSubject = subject.termType === "NamedNode" || subject.termType === "BlankNode";
-  const isObject = object.termType !== "Variable" && object.termType !== "DefaultGraph";
-  if (isSubject && isObject && predicate.termType === "NamedNode") {
-    return factory.quad(subject, predicate, object as RDF.Quad_Object);
+  if (isSubject && isObject(object) && predicate.termType === "NamedNode") {
+    return factory.quad(subject, predicate, object);
   }
   throw new ExpressionError("The arguments are no triple.");
 }
+
+const isObject = (term: RDF.Term): term is RDF.Quad_Object =>
+  term.termType !== "Variable" && term.termType !== "DefaultGraph";
+
+export const isTriple = (term: RDF.Term): term is RDF.Quad => term.termType === "Quad";
 
 /** @throws ExpressionError when the term is no literal */
 export function literal(term: RDF.Term): RDF.Literal {

@@ -92,6 +92,12 @@ describe("what Oxigraph gets wrong", () => {
     shouldBe("SELECT (1 AS ?n) { <urn:none> <urn:name>* <urn:none> }", "n\r\n1");
     shouldBe("SELECT ?o { <urn:none> <urn:name>* <urn:other> }", "o");
     shouldBe("SELECT ?o { VALUES ?s { <urn:none> } ?s <urn:name>* ?o }", "o");
+    shouldBe("SELECT ?o { <urn:a> <urn:size>|<urn:size> ?o }", "o\r\n3\r\n3");
+    shouldBe("SELECT (COUNT(*) AS ?n) { <urn:a> <urn:size>|(<urn:size>|^<urn:none>) 3 }", "n\r\n2");
+    shouldBe("SELECT ?o { 3 ^(<urn:size>|<urn:size>)/(<urn:size>|<urn:none>) ?o }", "o\r\n3\r\n3");
+    shouldBe("SELECT ?o { <urn:a> (<urn:size>|<urn:size>)? ?o }", "o\r\nurn:a\r\n3");
+    shouldBe("SELECT ?o { <urn:none> <urn:size>|<urn:size>* ?o }", "o\r\nurn:none");
+    shouldBe("SELECT ?s { GRAPH <urn:g> { ?s <urn:name>|<urn:name> 'in g' } }", "s\r\nurn:c\r\nurn:c");
   });
   describe("is refused", () => {
     it(
@@ -113,6 +119,7 @@ describe("what Oxigraph gets wrong", () => {
   describe("stays wrong", () => {
     shouldBe(`SELECT ?o { GRAPH <urn:g> { ${none} } }`, "o");
     shouldBe("SELECT (1 AS ?n) { <urn:none> <urn:name>* [] }", "n");
+    shouldBe("SELECT (1 AS ?n) { [] <urn:size>|<urn:size> 3 }", "n\r\n1");
     shouldBe("SELECT ?o { <urn:none> <urn:name>?/<urn:size>? ?o }", "o");
   });
 });
