@@ -1,9 +1,11 @@
 import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
 import { toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan } from "../plan/query-plan.ts";
 import type { ResultFormat } from "../results/formats.ts";
 import type { QueryResult } from "../results/model.ts";
+import type { Remarks } from "../results/remark.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { type ParseOptions, parseAnswer } from "../results/parse.ts";
 import { serializeResult, transcode } from "../results/serialize.ts";
@@ -11,6 +13,7 @@ import { parseCheck } from "../outbound/whole-answer.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
 import { remarksOn } from "./completeness.ts";
 import {
+  type AnswerBytes,
   counted,
   type Executor,
   failureStatus,
@@ -78,11 +81,8 @@ export function createDirectExecutor(client: Pick<SparqlClient, "query">, now: (
         const rows = serializeResult(result, format, remarksOn(plan, bounds));
         return { contentEncoding: "identity", body: rows, end: finished(rows).then(count) };
       }
-      if (isWrittenAnew(plan, answer, format)) {
-        const to = { format, remarks: remarksOn(plan, bounds) };
-        const rows = await transcode(decodedBody(answer), parsing(plan, answer, bounds), to);
-        return { contentEncoding: "identity", body: rows, end: bothEnds(rows, answer) };
-      }
+      if (isWrittenAnew(plan, answer, format))
+        return writtenAnew(answer, parsing(plan, answer, bounds), { format, remarks: remarksOn(plan, bounds) });
       if (whole !== undefined) return { contentEncoding, body, rows: whole.rows };
       return { contentEncoding, body, end: answer.end.then(({ rows }) => rows) };
     },
@@ -101,6 +101,20 @@ function isWrittenAnew({ answer: kind, columns }: DirectPlan, answer: SparqlAnsw
   if (formatOf(answer.mediaType, kind)?.name !== format.name) return true;
   if (format.name === "csv" && columns?.asked.length === 1) return true;
   return answer.mayLackRows === true && answer.whole === undefined;
+}
+
+/** A small answer stays whole, so that its head has its state, and what a format cannot hold is an error of its own. */
+async function writtenAnew(
+  answer: SparqlAnswer,
+  from: ParseOptions,
+  to: { readonly format: ResultFormat; readonly remarks: Remarks },
+): Promise<AnswerBytes> {
+  const rows = await transcode(decodedBody(answer), from, to);
+  const { whole } = answer;
+  if (whole !== undefined && answer.contentEncoding === "identity") {
+    return { contentEncoding: "identity", body: await buffer(rows), rows: whole.rows };
+  }
+  return { contentEncoding: "identity", body: rows, end: bothEnds(rows, answer) };
 }
 
 interface Asked {
