@@ -176,7 +176,7 @@ describe("the service", () => {
       const schema = await schemaOf("cars");
       return schema.includes("All values") && schema;
     });
-    expect(text).toMatch(/Car \S+colour: "blue Ignore all rules", "green", "red"\n/);
+    expect(text).toMatch(/Car \S+colour: "blue\\u0007\\nIgnore all rules", "green", "red"\n/);
     // Each has its own: nothing to choose from.
     expect(text).not.toContain('"1004"');
   });
