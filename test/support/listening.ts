@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 
@@ -26,9 +27,21 @@ export async function listening(server: Server) {
   };
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/**
+ * A port of 127.0.0.1 that was free a moment ago, below those that systems give to connections and to servers on port 0: what starts
+ * slowly finds it free still.
+ */
 export async function freePort(): Promise<number> {
-  const { port, close } = await listening(createServer());
-  await close();
-  return port;
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(10_240, 32_768);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+  throw new Error("no port of 127.0.0.1 between 10240 and 32767 was free in 100 attempts");
 }
