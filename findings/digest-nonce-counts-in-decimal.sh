@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # digest-fetch 3.1.1 and digest-header 1.1.0 (HTTP Digest): the nonce count is a decimal number, and goes on with a new nonce.
+# Needs Node with npm.
 #
 # Expected: nc is the hexadecimal count of the requests that the client has sent with this nonce, the present one included
 # (RFC 7616, section 3.4): 00000001 ... 00000009, 0000000a with one nonce, and 00000001 with the next.
