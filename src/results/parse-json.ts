@@ -3,7 +3,7 @@ import { type AnswerHead, asMalformed, malformed, type Pause, type TupleDecoder,
 import { HeldJson, jsonText, maxJsonDepth } from "./json-structure.ts";
 import type { Bindings } from "./model.ts";
 import { JsonScanner } from "./scan-json.ts";
-import { blankNodeFromLabel, literalFromCell, nodeFromIri, tripleFromParts } from "./terms.ts";
+import { blankNodeFromLabel, literalFromCell, maxTripleDepth, nodeFromIri, tripleFromParts } from "./terms.ts";
 
 /** One JSON object of unknown content. */
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -154,9 +154,6 @@ function termFromJson(cell: unknown, depth = 0): RDF.Term | undefined {
       return undefined;
   }
 }
-
-/** Triples in triples beyond this depth are no RDF term. */
-const maxTripleDepth = 32;
 
 function tripleFromJson(value: unknown, depth: number): RDF.Term | undefined {
   if (!isObject(value) || depth > maxTripleDepth) return undefined;

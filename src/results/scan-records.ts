@@ -5,6 +5,8 @@ const carriageReturn = 0x0d;
 const tab = 0x09;
 const comma = 0x2c;
 const quote = 0x22;
+const apostrophe = 0x27;
+const [openParenthesis, closeParenthesis, less, greater, caret] = [0x28, 0x29, 0x3c, 0x3e, 0x5e];
 
 /** A header of more than 10,000 long names. */
 const maxHeaderBytes = 1_048_576;
@@ -145,34 +147,48 @@ export class CsvScanner extends RecordScanner {
 
 /** Follows the terms of one TSV record, to know whether it ends inside one. */
 class TsvTermState {
-  /** The byte that closes the term under way; 0 outside, -1 in the rest of a field that was closed. */
+  /** The byte that closes the term under way; 0 outside, -1 in the rest of a field that is not looked at. */
   #closer = 0;
   #escaped = false;
+  /** Triple terms that are open. */
+  #depth = 0;
 
   get open(): boolean {
-    return this.#closer > 0;
+    return this.#closer > 0 || this.#depth > 0;
   }
 
   reset(): void {
     this.#closer = 0;
     this.#escaped = false;
+    this.#depth = 0;
   }
 
   feed(chunk: Uint8Array, from: number): void {
     for (let at = from; at < chunk.length; at += 1) {
       const byte = chunk[at]!;
       if (this.#escaped) this.#escaped = false;
-      else if (byte === tab) this.#closer = 0;
-      else if (this.#closer > 0) {
-        if (byte === this.#closer) this.#closer = -1;
-        else this.#escaped = byte === 0x5c;
-      } else if (this.#closer === 0) this.#closer = TsvTermState.#closerOf(byte);
+      else if (byte === tab) this.reset();
+      else if (this.#closer > 0) this.#inside(byte);
+      else if (this.#closer === 0) this.#outside(byte);
     }
   }
 
-  static #closerOf(first: number): number {
-    if (first === 0x3c) return 0x3e;
-    return first === quote || first === 0x27 ? first : -1;
+  #inside(byte: number): void {
+    // What follows `<<` and is no `(` is RDF-star, whose end is not known here.
+    if (this.#closer === openParenthesis) {
+      this.#depth += byte === openParenthesis ? 1 : 0;
+      this.#closer = byte === openParenthesis ? 0 : -1;
+    } else if (byte === this.#closer) this.#closer = 0;
+    else if (this.#closer === greater && byte === less) this.#closer = openParenthesis;
+    else this.#escaped = byte === 0x5c;
+  }
+
+  #outside(byte: number): void {
+    const isInTriple = this.#depth > 0;
+    if (byte === less || (isInTriple && byte === closeParenthesis)) this.#closer = greater;
+    else if (byte === quote || byte === apostrophe) this.#closer = byte;
+    else if (isInTriple) this.#depth -= byte === greater ? 1 : 0;
+    else if (byte !== caret) this.#closer = -1;
   }
 }
 

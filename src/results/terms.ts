@@ -160,10 +160,10 @@ function unescapeOne(escape: string): string {
   return String.fromCodePoint(code);
 }
 
-/** Index of the quote that closes the literal opened at 0. */
-function closingQuote(text: string): number {
-  const quote = text[0]!;
-  let at = 1;
+/** Index of the quote that closes the literal opened at `from`. */
+function closingQuote(text: string, from = 0): number {
+  const quote = text[from]!;
+  let at = from + 1;
   while (at < text.length && text[at] !== quote) at += text[at] === "\\" ? 2 : 1;
   if (at >= text.length) throw new Error("unterminated literal");
   return at;
@@ -183,20 +183,59 @@ function literalFromText(text: string): RDF.Literal {
 }
 
 /**
- * The term that a TSV field holds (SPARQL 1.1 TSV, section 4): Turtle syntax of IRIs, literals (bare numbers and
- * booleans too) and blank nodes.
+ * The term that a TSV field holds (SPARQL 1.2 TSV, section 4): Turtle syntax of IRIs, literals (bare numbers and
+ * booleans too), blank nodes and triple terms.
  * @throws Error that says what is wrong
  */
 export function termFromText(field: string): RDF.Term {
   const text = field.trim();
+  if (text.startsWith("<<(")) return tripleFromText(text);
   const first = text[0];
   if (first === '"' || first === "'") return literalFromText(text);
   if (first === "<" && text.endsWith(">") && !text.startsWith("<<")) return nodeFromIri(unescaped(text.slice(1, -1)));
-  if (text.startsWith("<<")) throw new Error("a triple term");
+  if (text.startsWith("<<")) throw new Error("a triple term of RDF-star");
   if (text.startsWith("_:") && text.length > 2) return blankNodeFromLabel(text);
   const datatype = bareValues.find(([pattern]) => pattern.test(text))?.[1];
   if (datatype === undefined) throw new Error("not a term");
   return literalFromParts(text, undefined, datatype);
+}
+
+/** Triple terms in each other beyond this depth are not read. */
+export const maxTripleDepth = 32;
+/** A term within a triple term that is not quoted: up to white space, an IRI or the end of the triple. */
+const bareTerm = /(?:<[^<>]*>|[^\s<>)]+)/y;
+/** Behind a quoted literal. */
+const literalEnd = /(?:@[A-Za-z0-9-]+|\^\^(?:<[^<>]*>|[^\s<>)]+))?/y;
+const blank = /\s*/y;
+
+function tripleFromText(text: string): RDF.Quad {
+  let at = 0;
+  const skip = (pattern: RegExp, from = at): string => {
+    pattern.lastIndex = from;
+    const found = pattern.exec(text)?.[0] ?? "";
+    at = from + found.length;
+    return found;
+  };
+  const term = (depth: number): RDF.Term => {
+    skip(blank);
+    if (text.startsWith("<<(", at)) return triple(depth + 1);
+    const from = at;
+    if (text[from] === '"' || text[from] === "'") skip(literalEnd, closingQuote(text, from) + 1);
+    else skip(bareTerm);
+    return termFromText(text.slice(from, at));
+  };
+  const triple = (depth: number): RDF.Quad => {
+    if (depth > maxTripleDepth) throw new Error("triple terms nested too deep");
+    at += 3;
+    const parts = tripleFromParts(term(depth), term(depth), term(depth));
+    skip(blank);
+    if (parts === undefined || !text.startsWith(")>>", at)) throw new Error("a triple term that is not whole");
+    at += 3;
+    return parts;
+  };
+  const read = triple(0);
+  if (at < text.length) throw new Error("text after a triple term");
+  return read;
 }
 
 /** A literal that may be written with and without its datatype (RDF 1.1 Concepts, section 3.3). */

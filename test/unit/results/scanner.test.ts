@@ -270,6 +270,17 @@ describe("CSV and TSV", () => {
     ["empty body", tsv, "", { complete: false }],
     ["cut off in a literal", tsv, '?x\t?y\n1\t"b\\"', { complete: false, rows: 1 }],
     ["cut off in an IRI", tsv, "?x\n<http://a", { complete: false, rows: 1 }],
+    ["cut off in a datatype", tsv, '?x\n"1"^^<http://a', { complete: false, rows: 1 }],
+    ["a triple term, last line end missing", tsv, '?x\n<<( <a> <b> ")>>"@en )>>', { complete: true, rows: 1 }],
+    ["a triple term of RDF-star", tsv, "?x\n<< <a> <b> <c> >>", { complete: true, rows: 1 }],
+    ...[
+      "<<",
+      "<<(",
+      "<<( <a> <b> 1",
+      '<<( <a> <b> "1"^^<x> )',
+      "<<( <a> <b> <<( <a> <b> <c> )>>",
+      "<<( <a> <b> 1 )>",
+    ].map((cut) => [`cut off in a triple term (${cut})`, tsv, `?x\n${cut}`, { complete: false, rows: 1 }] as const),
     ["cut off before the last field", tsv, "?x\t?y\n1", { complete: false, rows: 1 }],
   ];
   test.each(cases)("%s (%s)", (...[, mediaType, body, expected]) => shouldSee(mediaType, body, expected));

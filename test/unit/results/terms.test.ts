@@ -60,6 +60,22 @@ describe("termFromText", () => {
     expect(nastyTerms.length).toBeGreaterThan(60);
   });
   test.each([
+    ["<<(<urn:a><urn:b>1)>>", '<<( <urn:a> <urn:b> "1"^^<http://www.w3.org/2001/XMLSchema#integer> )>>'],
+    [
+      `<<( _:a\t<urn:b> <<( <urn:c> <urn:d> ")>> \\" <<("@ar--rtl )>> )>>`,
+      '<<( _:a <urn:b> <<( <urn:c> <urn:d> ")>> \\" <<("@ar--rtl )>> )>>',
+    ],
+    [`<<( <urn:a> <urn:b> 'x'^^xsd:date )>>`, '<<( <urn:a> <urn:b> "x"^^<http://www.w3.org/2001/XMLSchema#date> )>>'],
+  ])("reads the triple term %s", (text, written) => expect(termToText(termFromText(text))).toBe(written));
+  test.each([
+    "<<( <urn:a> <urn:b> )>>",
+    "<<( <urn:a> <urn:b> 1 2 )>>",
+    '<<( "a" <urn:b> 1 )>>',
+    "<<( <urn:a> _:b 1 )>>",
+    "<<( <urn:a> <urn:b> 1 )>> 2",
+    "<<( <urn:a> <urn:b> 1 ) >>",
+    '<<( <urn:a> <urn:b> "1 )>>',
+    `${"<<( <a> <b> ".repeat(34)}1${" )>>".repeat(34)}`,
     "",
     "word",
     "<unclosed",
