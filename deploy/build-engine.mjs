@@ -10,28 +10,23 @@ const root = new URL("..", import.meta.url);
 const config = new URL("deploy/comunica/engine.json", root);
 const target = new URL("dist/comunica/engine.cjs", root);
 const compiler = new URL("node_modules/@comunica/runner/bin/compile-config.js", root);
+// The query process is what the compiled engine exports: its mediators are public.
+const exported = "urn:comunica:default:query-process/actors#sequential";
 
-const hash = createHash("sha256")
-  .update(await readFile(config))
-  .update(await readFile(new URL(import.meta.url)))
-  .update(await readFile(new URL("package-lock.json", root)))
-  .digest("hex");
-// The package's index for browsers has the actor without a command line, a server and Components.js.
-const whole = "require('@comunica/actor-init-query')";
-const part = "require('@comunica/actor-init-query/lib/index-browser.js')";
-const stamp = `// ${hash}\n`;
+const components = ["components", "context"].map((name) => new URL(`deploy/comunica/components/${name}.jsonld`, root));
+// package.json says where the components are.
+const packages = ["package.json", "package-lock.json"].map((name) => new URL(name, root));
+const hash = createHash("sha256");
+for (const file of [config, ...components, ...packages, new URL(import.meta.url)]) hash.update(await readFile(file));
+const stamp = `// ${hash.digest("hex")}\n`;
 const built = await readFile(target, "utf8").catch(() => "");
 if (!built.startsWith(stamp)) {
-  const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(compiler), fileURLToPath(config)], {
-    cwd: fileURLToPath(root),
-    maxBuffer: 64 * 1024 * 1024,
-  });
+  const paths = [compiler, config].map((url) => fileURLToPath(url));
+  const { stdout } = await promisify(execFile)(process.execPath, [...paths, exported], { cwd: fileURLToPath(root) });
   if (!stdout.includes("module.exports")) throw new Error(`The engine's configuration did not compile:\n${stdout}`);
-  if (!stdout.includes(whole))
-    throw new Error(`The compiled engine has no ${whole}; look for what loads Components.js now.`);
   await mkdir(new URL(".", target), { recursive: true });
   // Written beside and renamed, so that a build that is cut off never leaves half an engine.
   const draft = new URL(`engine.${process.pid}.tmp`, target);
-  await writeFile(draft, stamp + stdout.replaceAll(whole, part));
+  await writeFile(draft, stamp + stdout);
   await rename(draft, target);
 }

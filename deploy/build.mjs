@@ -8,7 +8,13 @@ process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 const isStart = process.argv.includes("--start");
 const say = (text) => process.stderr.write(`${text}\n`);
 
-const sources = ["src/**/*", "shards/*.lp", "shards/src/**/*", "deploy/build*.mjs", "deploy/comunica/*.json"];
+const sources = [
+  "src/**/*",
+  "shards/*.lp",
+  "shards/src/**/*",
+  "deploy/build*.mjs",
+  "deploy/comunica/**/*.{json,jsonld}",
+];
 const inputs = globSync(["package.json", "package-lock.json", ...sources], { withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map(({ parentPath, name }) => `${parentPath}/${name}`);

@@ -1,4 +1,7 @@
-/** The engine compiled by `deploy/build-engine.mjs`. */
+/** The engine compiled by `deploy/build-engine.mjs` from `deploy/comunica/engine.json`. */
 declare module "#comunica-engine" {
-  export default function createEngine(): { readonly name: string };
+  import type { ActorQueryProcessSequential } from "@comunica/actor-query-process-sequential";
+
+  /** @param variables values of the configuration's variables, by their IRI */
+  export default function createEngine(variables: Readonly<Record<string, unknown>>): ActorQueryProcessSequential;
 }
