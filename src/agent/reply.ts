@@ -1,6 +1,6 @@
 import type { Problem, Repair } from "../errors/fedway-error.ts";
 import { estimateTokens } from "../registry/schema/compose-view.ts";
-import { plainText } from "../registry/schema/text.ts";
+import { plainText } from "../rdf/display-text.ts";
 import { problemForModel } from "./problem-for-model.ts";
 import type { Hint, ToolAnswer } from "./tool.ts";
 

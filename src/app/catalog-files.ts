@@ -12,7 +12,7 @@ import { loadCatalog } from "../registry/catalog/read-files.ts";
 import { readDocuments } from "../store/sqlite/database.ts";
 import { databaseFile } from "./backup-state.ts";
 import { type CatalogReport, checkCatalog } from "../registry/catalog/check-catalog.ts";
-import { refreshPublished } from "../registry/published/refresh-published.ts";
+import { refreshPublished } from "../registry/catalog/published/refresh-published.ts";
 
 const publishedFacts = fileURLToPath(packageFile("catalog/published/"));
 const ownCatalog = fileURLToPath(packageFile("catalog/"));

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { ExampleService } from "../registry/examples/example-service.ts";
+import { ExampleService } from "../registry/find/read/example-service.ts";
 import { analyseQuery } from "../sparql/analyse-query.ts";
 import { parseQuery } from "../sparql/parse-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";

@@ -4,7 +4,7 @@ import type { Catalog } from "../registry/catalog/catalog.ts";
 import { describeAdvice } from "../registry/catalog/describe-advice.ts";
 import { describedFederation } from "../registry/catalog/described-federation.ts";
 import type { EndpointModels } from "../registry/model/endpoint-models.ts";
-import { decodedName } from "../registry/schema/text.ts";
+import { decodedName } from "../rdf/display-text.ts";
 import type { Completion, CompletionRequest } from "./completion.ts";
 import { createKnownTerms } from "./known-terms.ts";
 import { mostOptions, optionsAt } from "./options.ts";

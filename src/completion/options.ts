@@ -4,7 +4,7 @@ import { rdf, rdfs } from "../rdf/vocabularies.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import { createPrefixTable } from "../registry/schema/prefixes.ts";
-import { bracketedIri, iriParts, plainText } from "../registry/schema/text.ts";
+import { bracketedIri, iriParts, plainText } from "../rdf/display-text.ts";
 import { writtenIri } from "../sparql/resolve-iri.ts";
 import { undeclaredPrefixes } from "../sparql/undeclared-prefixes.ts";
 import type { Option } from "./completion.ts";

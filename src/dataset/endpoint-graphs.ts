@@ -3,11 +3,11 @@ import { dataFactory } from "../rdf/triple-index.ts";
 import { dcat, dcterms, fedway, rdf, rdfs, sd, voidVocabulary as v } from "../rdf/vocabularies.ts";
 import type { Capabilities } from "../registry/capabilities/capabilities.ts";
 import type { CatalogDocument } from "../registry/catalog/catalog.ts";
-import type { PublishedFacts } from "../registry/published/published-facts.ts";
-import { descriptionQuads } from "../registry/void/description-quads.ts";
-import { descriptionUrl } from "../registry/void/published-documents.ts";
-import { QuadWriter } from "../registry/void/quad-writer.ts";
-import type { ClassPartition, PropertyPartition, VoidDescription } from "../registry/void/void-description.ts";
+import type { PublishedFacts } from "../registry/catalog/published/published-facts.ts";
+import { descriptionQuads } from "../registry/descriptions/description-quads.ts";
+import { descriptionUrl } from "../registry/descriptions/published-documents.ts";
+import { QuadWriter } from "../registry/descriptions/quad-writer.ts";
+import type { ClassPartition, PropertyPartition, VoidDescription } from "../registry/descriptions/void-description.ts";
 
 /** Names of the registry's resources. */
 export interface Naming {

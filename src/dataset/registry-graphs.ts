@@ -7,8 +7,8 @@ import { dcat, dcterms, fedway, voidVocabulary as v } from "../rdf/vocabularies.
 import type { CapabilityService } from "../registry/capabilities/capability-service.ts";
 import type { CatalogEntry, EditableCatalog } from "../registry/catalog/catalog.ts";
 import type { EndpointModels } from "../registry/model/endpoint-models.ts";
-import type { DescriptionService } from "../registry/void/description-service.ts";
-import { QuadWriter } from "../registry/void/quad-writer.ts";
+import type { DescriptionService } from "../registry/descriptions/description-service.ts";
+import { QuadWriter } from "../registry/descriptions/quad-writer.ts";
 import { capabilityQuads, documentQuads, iriOf, publishedQuads, voidQuads } from "./endpoint-graphs.ts";
 import { graphText } from "./graph-text.ts";
 import { availabilityQuads, incidentQuads } from "./health-graphs.ts";

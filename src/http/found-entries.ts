@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { LinkedEndpoint } from "../registry/linking/linked-hit.ts";
+import type { LinkedEndpoint } from "../registry/find/rank/linked-hit.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import type { EntryFilter, EntryPage } from "../registry/search/search-index.ts";
+import type { EntryFilter, EntryPage } from "../registry/find/search-index.ts";
 import type { HttpDeps } from "./http-deps.ts";
 
 interface Found extends EntryPage {

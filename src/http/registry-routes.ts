@@ -5,8 +5,8 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { partsOf } from "../registry/schema/split-classes.ts";
 import { schemaViewInTurns } from "../registry/schema/schema-view.ts";
-import { catalogVoid, descriptionUrl, voidQuads } from "../registry/void/published-documents.ts";
-import type { VoidDescription } from "../registry/void/void-description.ts";
+import { catalogVoid, descriptionUrl, voidQuads } from "../registry/descriptions/published-documents.ts";
+import type { VoidDescription } from "../registry/descriptions/void-description.ts";
 import { FormatParameters } from "./catalog-schemas.ts";
 import { anyOriginHeaders, hasTag, sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
@@ -19,7 +19,7 @@ import {
   VoidParameters,
 } from "./registry-schemas.ts";
 import { describeAdvice } from "../registry/catalog/describe-advice.ts";
-import { SearchAnswer } from "../registry/search/search-answer.ts";
+import { SearchAnswer } from "../registry/find/rank/search-answer.ts";
 import { createVoidDocuments, quadsInTurns } from "./void-documents.ts";
 import { answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
 

@@ -107,7 +107,7 @@ export const fedway = vocabulary(
   "blocksService defaultGraph engine Federation form keyAdapter matches member memberKeyword memberQuery mirrorOf neverKept",
   "needsUserAgent objectClass other part parts prefix pseudoService rawQueries requestMethod rowCap sibling step",
   "subjectClass subjectPartition",
-  // How a description was found out: see the README of registry/void.
+  // How a description was found out: see the README of registry/descriptions.
   "bytes classesComplete describedGraph durationMs factStatus graphsComplete httpStatus objectsComplete outcome position",
   "propertiesComplete query requests rung source unfinished unknown what why",
   // How an endpoint is and was, and what it can do: see catalog/vocabulary/fedway.ttl.

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { readExampleFile } from "../registry/examples/example-files.ts";
-import { toExample } from "../registry/examples/example.ts";
+import { readExampleFile } from "../registry/find/read/example-files.ts";
+import { toExample } from "../registry/find/read/example.ts";
 import { longestQuery, mostWatches, type WatchDefinition } from "./watch.ts";
 
 /** Queries to be watched, and what could not be used. */

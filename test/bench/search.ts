@@ -1,5 +1,5 @@
 import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import type { SearchIndex } from "../../src/registry/search/search-index.ts";
+import type { SearchIndex } from "../../src/registry/find/search-index.ts";
 import { describedModels } from "../support/described-models.ts";
 import { syntheticDescription, syntheticEntries } from "../support/synthetic-catalog.ts";
 import { measureDataset } from "./registry-dataset.ts";

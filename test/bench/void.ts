@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import type { VoidDescription } from "../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { type Comparison, compareWithTruth } from "../support/compare-with-truth.ts";
 import { type DataShape, describedUnits, type Triple } from "../support/described-data.ts";
 import { createEndpointDescriber } from "../support/endpoint-describer.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDescriptionStore } from "../../src/registry/void/description-store.ts";
+import { createDescriptionStore } from "../../src/registry/descriptions/description-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { holding, processorMsOf } from "../support/held-loop.ts";
 import {

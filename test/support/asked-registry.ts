@@ -7,7 +7,7 @@ import type { HttpDeps } from "../../src/http/http-deps.ts";
 import type { Incident } from "../../src/monitor/monitor.ts";
 import type { Capabilities } from "../../src/registry/capabilities/capabilities.ts";
 import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
-import type { VoidDescription } from "../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { describedModels } from "./described-models.ts";
 import { createFakeMonitor, type Fate } from "./fake-monitor.ts";
 import { fakeSettings } from "./fake-query-service.ts";

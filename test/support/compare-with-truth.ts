@@ -5,7 +5,7 @@ import type {
   ObjectPartition,
   PropertyPartition,
   VoidDescription,
-} from "../../src/registry/void/void-description.ts";
+} from "../../src/registry/descriptions/void-description.ts";
 import type { ClassTruth, DataTruth, PropertyTruth } from "./void-truth.ts";
 
 /** How a description compares with what is true. Lists name the statements, so that a failing test says which. */

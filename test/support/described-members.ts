@@ -1,7 +1,7 @@
 import { createPlanner, type PlanRequest } from "../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../src/plan/query-plan.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
-import type { VoidDescription } from "../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
 import { FactTable } from "../../src/selection/fact-table.ts";
 import { selectSources } from "../../src/selection/select-sources.ts";

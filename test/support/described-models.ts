@@ -1,8 +1,8 @@
 import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
 import { EndpointModels, type ModelLimits } from "../../src/registry/model/endpoint-models.ts";
-import type { PublishedFacts } from "../../src/registry/published/published-facts.ts";
-import { createSearchIndex, type EndpointStatus } from "../../src/registry/search/search-index.ts";
-import type { VoidDescription } from "../../src/registry/void/void-description.ts";
+import type { PublishedFacts } from "../../src/registry/catalog/published/published-facts.ts";
+import { createSearchIndex, type EndpointStatus } from "../../src/registry/find/search-index.ts";
+import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 
 interface Known {
   readonly entries?: readonly CatalogEntry[];

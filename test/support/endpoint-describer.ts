@@ -1,8 +1,12 @@
 import { sparqlAsker } from "./sparql-asker.ts";
 import type { Asker } from "../../src/outbound/whole-answer.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import { createDescriber, type DescribeOptions, type DescribeTarget } from "../../src/registry/compute/describer.ts";
-import type { VoidDescription } from "../../src/registry/void/void-description.ts";
+import {
+  createDescriber,
+  type DescribeOptions,
+  type DescribeTarget,
+} from "../../src/registry/descriptions/compute/describer.ts";
+import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { type DistinctFault, withDistinctFault } from "./distinct-faults.ts";

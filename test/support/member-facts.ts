@@ -2,7 +2,7 @@ import oxigraph from "oxigraph";
 import type { KnownSources } from "../../src/plan/plan-request.ts";
 import type { PlannedEndpoint } from "../../src/plan/query-plan.ts";
 import { EndpointModels } from "../../src/registry/model/endpoint-models.ts";
-import type { VoidDescription } from "../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
 import { FactTable } from "../../src/selection/fact-table.ts";
 import { selectSources } from "../../src/selection/select-sources.ts";

@@ -1,4 +1,4 @@
-import type { Count, VoidDescription } from "../../src/registry/void/void-description.ts";
+import type { Count, VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 
 const claim = (value: number): Count => ({ value, status: "claimed", record: 0 });
 

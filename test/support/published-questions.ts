@@ -1,6 +1,6 @@
 import type { KnownSchema } from "../../src/registry/model/schema.ts";
 import { existsSync, readFileSync } from "node:fs";
-import type { VoidDescription } from "../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import type { Triple } from "./described-data.ts";
 import { truthfulDescription } from "./truthful-description.ts";
 import { truthOf } from "./void-truth.ts";

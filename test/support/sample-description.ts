@@ -3,7 +3,7 @@ import type {
   FactStatus,
   PropertyPartition,
   VoidDescription,
-} from "../../src/registry/void/void-description.ts";
+} from "../../src/registry/descriptions/void-description.ts";
 
 const count = (value: number, status: FactStatus = "exact", record = 0): Count => ({ value, status, record });
 

@@ -1,5 +1,9 @@
 import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import type { ClassPartition, PropertyPartition, VoidDescription } from "../../src/registry/void/void-description.ts";
+import type {
+  ClassPartition,
+  PropertyPartition,
+  VoidDescription,
+} from "../../src/registry/descriptions/void-description.ts";
 
 const subjects =
   "proteins genes coins museums rivers cities weather persons books laws diseases roads maps songs films trials taxa molecules stations budgets".split(

@@ -3,7 +3,7 @@ import type {
   ObjectPartition,
   PropertyPartition,
   VoidDescription,
-} from "../../src/registry/void/void-description.ts";
+} from "../../src/registry/descriptions/void-description.ts";
 import type { DataTruth, PropertyTruth } from "./void-truth.ts";
 
 const exact = (value: number): Count => ({ value, status: "exact", record: 0 });

@@ -1,4 +1,4 @@
-import { isLabel } from "../../../src/registry/values/harvest-plan.ts";
+import { isLabel } from "../../../src/registry/find/read/harvest-plan.ts";
 import { readableName } from "../../../src/registry/schema/names-in-words.ts";
 import { rdf, xsd } from "../../../src/rdf/vocabularies.ts";
 import { isWritableIri } from "../../../src/rdf/term-text.ts";

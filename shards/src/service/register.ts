@@ -6,7 +6,7 @@ import type { ShardDataset, FinishedShard } from "../finished-folder.ts";
 import { entryIdOf, shardUrl } from "../shard-addresses.ts";
 import { dataFactory } from "../../../src/rdf/triple-index.ts";
 import { documentOf } from "../../../src/registry/catalog/document-fields.ts";
-import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import type { Source } from "../materialise/manifest.ts";
 
 /** Parts that registering works with. */

@@ -4,7 +4,7 @@ import { every, systemClock } from "../../../src/clock.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
-import type { DescriptionService } from "../../../src/registry/void/description-service.ts";
+import type { DescriptionService } from "../../../src/registry/descriptions/description-service.ts";
 import { readReport, readReportPage, findRuleFile, type ShardDataset } from "../finished-folder.ts";
 import { buildKind, type BuildQueue, discardCancelled, enqueueBuild, readBuildRequest } from "./build-jobs.ts";
 import { builtFactsOf } from "../built-parts.ts";

@@ -4,7 +4,7 @@ import { parsedJson } from "../../json.ts";
 import { Problem } from "../../errors/problem.ts";
 import type { ToolAnswer } from "../tool.ts";
 import { boolean, type Given, text, texts } from "../../shapes.ts";
-import { iriParts } from "../../registry/schema/text.ts";
+import { iriParts } from "../../rdf/display-text.ts";
 
 const { Optional } = Type;
 const name = Type.String({ minLength: 1, maxLength: 64 });

@@ -1,7 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { RequestBudget } from "../../outbound/request-budget.ts";
 import type { QueryService } from "../../query/query-service.ts";
-import { valueText } from "../../registry/schema/text.ts";
+import { valueText } from "../../rdf/display-text.ts";
 import { type Building, type Draft, refused, type Step } from "./draft.ts";
 import type { AskedStep } from "./read-step.ts";
 import type { Schema } from "./schema.ts";

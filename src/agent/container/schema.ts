@@ -1,5 +1,5 @@
 import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
-import { iriParts } from "../../registry/schema/text.ts";
+import { iriParts } from "../../rdf/display-text.ts";
 import { type GrammarSource, type Place, placesOf, termsOf } from "../grammar/places.ts";
 
 /** Kind of a column's values, which decides how they are compared. */

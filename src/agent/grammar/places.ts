@@ -1,9 +1,9 @@
 import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
-import { plainText } from "../../registry/schema/text.ts";
-import { isWritable } from "../../registry/void/values.ts";
+import { plainText } from "../../rdf/display-text.ts";
+import { isWritable } from "../../registry/descriptions/values.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import type { KnownProperty, KnownSchema } from "../../registry/model/schema.ts";
-import { publishedSchema } from "../../registry/published/published-facts.ts";
+import { publishedSchema } from "../../registry/catalog/published/published-facts.ts";
 
 /** An endpoint whose terms a grammar is made of. */
 export interface GrammarSource {

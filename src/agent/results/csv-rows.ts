@@ -1,5 +1,5 @@
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
-import { iriParts, plainText, valueText } from "../../registry/schema/text.ts";
+import { iriParts, plainText, valueText } from "../../rdf/display-text.ts";
 
 type Rows = readonly (readonly (string | null)[])[];
 

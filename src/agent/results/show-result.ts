@@ -1,6 +1,6 @@
 import type { Repair } from "../../errors/fedway-error.ts";
 import type { TabularAnswer } from "../../query/table.ts";
-import { plainText } from "../../registry/schema/text.ts";
+import { plainText } from "../../rdf/display-text.ts";
 import type { Reply } from "../reply.ts";
 import type { Hint } from "../tool.ts";
 import { type ResultPage, resultPage, type RowFormat } from "./result-page.ts";

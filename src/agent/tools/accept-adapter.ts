@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { AcceptAdapter } from "../../diagnosis/accept-adapter.ts";
 import { keyExpressions } from "../../rdf/key-rule.ts";
-import { plainText } from "../../registry/schema/text.ts";
+import { plainText } from "../../rdf/display-text.ts";
 import { defineTool } from "../tool.ts";
 
 const iri = (description: string) => Type.String({ minLength: 1, maxLength: 2_000, description });

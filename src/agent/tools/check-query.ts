@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { CheckedQuery, QueryCheck } from "../../diagnosis/check/query-check.ts";
 import type { UnknownTerm } from "../../diagnosis/check/unknown-terms.ts";
-import { plainText } from "../../registry/schema/text.ts";
+import { plainText } from "../../rdf/display-text.ts";
 import type { Reply } from "../reply.ts";
 import { instead } from "../results/show-result.ts";
 import { defineTool } from "../tool.ts";

@@ -4,7 +4,7 @@ import { FedwayError, toProblem, type Problem } from "../../errors/fedway-error.
 import { ownRun, runUnknown, type QueryService } from "../../query/query-service.ts";
 import { lacksRows, type RunRecord } from "../../query/run-log.ts";
 import { mayCountNothing } from "../../query/table.ts";
-import { plainText } from "../../registry/schema/text.ts";
+import { plainText } from "../../rdf/display-text.ts";
 import type { Reply } from "../reply.ts";
 import { notesOf } from "../results/show-result.ts";
 import { defineTool, type ToolCall } from "../tool.ts";

@@ -1,8 +1,8 @@
 import { Type } from "typebox";
-import type { HitTerm, LinkedEndpoint } from "../../registry/linking/linked-hit.ts";
-import type { Linker } from "../../registry/linking/linker.ts";
+import type { HitTerm, LinkedEndpoint } from "../../registry/find/rank/linked-hit.ts";
+import type { Linker } from "../../registry/find/linker.ts";
 import { estimateTokens } from "../../registry/schema/compose-view.ts";
-import { bracketedIri, iriParts, plainText } from "../../registry/schema/text.ts";
+import { bracketedIri, iriParts, plainText } from "../../rdf/display-text.ts";
 import { defineTool } from "../tool.ts";
 
 /** Tokens for the terms of the best hit, of the second, and of each after these. */

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
-import type { Example, ExampleOutcome } from "../../registry/examples/example.ts";
-import type { ExampleService } from "../../registry/examples/example-service.ts";
+import type { Example, ExampleOutcome } from "../../registry/find/read/example.ts";
+import type { ExampleService } from "../../registry/find/read/example-service.ts";
 import { estimateTokens } from "../../registry/schema/compose-view.ts";
-import { plainText } from "../../registry/schema/text.ts";
+import { plainText } from "../../rdf/display-text.ts";
 import { nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";
 import { knownEndpoint } from "./describe-endpoint.ts";

@@ -4,7 +4,7 @@ import type { KnownJoin } from "../../registry/model/joins.ts";
 import type { KnownCount } from "../../registry/model/schema.ts";
 import { estimateTokens } from "../../registry/schema/compose-view.ts";
 import type { PrefixTable } from "../../registry/schema/prefixes.ts";
-import { bracketedIri } from "../../registry/schema/text.ts";
+import { bracketedIri } from "../../rdf/display-text.ts";
 
 const marks: Readonly<Partial<Record<KnownCount["status"], string>>> = { sampled: "~", lowerBound: ">=", claimed: "*" };
 

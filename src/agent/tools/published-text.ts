@@ -1,4 +1,4 @@
-import type { PublishedFacts, PublishedTerm } from "../../registry/published/published-facts.ts";
+import type { PublishedFacts, PublishedTerm } from "../../registry/catalog/published/published-facts.ts";
 import { estimateTokens } from "../../registry/schema/compose-view.ts";
 import { createPrefixTable } from "../../registry/schema/prefixes.ts";
 import { fitting } from "./join-text.ts";

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import type { LinkedTerm, Linker } from "../../registry/linking/linker.ts";
-import { bracketedIri, iriParts, plainText, valueText } from "../../registry/schema/text.ts";
-import type { ValueHit } from "../../registry/values/value-index.ts";
+import type { LinkedTerm, Linker } from "../../registry/find/linker.ts";
+import { bracketedIri, iriParts, plainText, valueText } from "../../rdf/display-text.ts";
+import type { ValueHit } from "../../registry/find/tables/value-index.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";
 

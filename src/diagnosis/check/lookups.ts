@@ -5,7 +5,7 @@ import type { KnownSources, PlanContext } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
-import type { SearchIndex } from "../../registry/search/search-index.ts";
+import type { SearchIndex } from "../../registry/find/search-index.ts";
 import type { KnownValues } from "./other-values.ts";
 import type { RepairSources } from "./repair-text.ts";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";

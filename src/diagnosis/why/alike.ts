@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { editDistance } from "../../errors/nearest.ts";
-import { fold } from "../../registry/words/words.ts";
-import { comparedIri, iriLikeness, termDifferences } from "../../registry/words/term-likeness.ts";
+import { fold } from "../../registry/find/words/words.ts";
+import { comparedIri, iriLikeness, termDifferences } from "../../registry/find/words/term-likeness.ts";
 
 /** Difference between a term and the one that was probably meant, for the reader. */
 export const differences = {

@@ -1,7 +1,7 @@
 import { healthStates } from "../../monitor/monitor.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { nearest } from "../../errors/nearest.ts";
-import type { EntryFilter } from "../../registry/search/search-index.ts";
+import type { EntryFilter } from "../../registry/find/search-index.ts";
 import { endpointInterfaces } from "../../registry/catalog/catalog.ts";
 
 /** Endpoints on one page unless the request says otherwise. */

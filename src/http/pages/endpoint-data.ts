@@ -1,8 +1,8 @@
-import { type PublishedFacts, type PublishedTerm } from "../../registry/published/published-facts.ts";
+import { type PublishedFacts, type PublishedTerm } from "../../registry/catalog/published/published-facts.ts";
 import { type Part, partSentence } from "../../registry/schema/part-lines.ts";
 import { schemaView } from "../../registry/schema/schema-view.ts";
-import type { Freshness } from "../../registry/void/description-service.ts";
-import type { VoidDescription } from "../../registry/void/void-description.ts";
+import type { Freshness } from "../../registry/descriptions/description-service.ts";
+import type { VoidDescription } from "../../registry/descriptions/void-description.ts";
 import { descriptionView } from "../../views/description-view.ts";
 import { viewHtml } from "../../views/view-html.ts";
 import { type Asker, askFor } from "./login.ts";

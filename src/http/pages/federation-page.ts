@@ -1,6 +1,6 @@
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Federation } from "../../registry/catalog/catalog.ts";
-import type { TermCounts } from "../../registry/search/search-index.ts";
+import type { TermCounts } from "../../registry/find/search-index.ts";
 import { type SplitClass, splitOver } from "../../registry/schema/split-classes.ts";
 import { type Html, html, joined } from "../../html.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";

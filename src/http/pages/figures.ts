@@ -2,7 +2,7 @@ import { amountText, dayText, durationText, latencyText, percentText } from "../
 import { type Html, html, joined, type Piece } from "../../html.ts";
 import type { Heartbeat, HourSummary } from "../../monitor/monitor.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
-import { iriParts } from "../../registry/schema/text.ts";
+import { iriParts } from "../../rdf/display-text.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import type { FaultKind } from "../../errors/fedway-error.ts";
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type Collection, createCollection } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
-import { exactly, type Frozen, instant, quantity, text } from "../void/void-description.ts";
+import { exactly, type Frozen, instant, quantity, text } from "../descriptions/void-description.ts";
 import { textSearchSchema } from "./text-search.ts";
 
 /** Constructs whose right answer is probed; the names of the probes (registry method, section 7). */

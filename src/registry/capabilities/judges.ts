@@ -3,7 +3,7 @@ import type { WholeAnswer } from "../../outbound/whole-answer.ts";
 import type * as RDF from "@rdfjs/types";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import type { ProbeOutcome } from "./capabilities.ts";
-import type { Answered, Failed } from "../request-log.ts";
+import type { Answered, Failed } from "../descriptions/request-log.ts";
 
 /** Undefined when an answer is the right one, else the unexpected one, in one line. */
 export type Judge = (answer: WholeAnswer) => string | undefined;

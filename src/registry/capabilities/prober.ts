@@ -4,7 +4,7 @@ import type { JobContext } from "../../jobs/job-queue.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
 import type { Capabilities, ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
 import type { RequestMethod } from "../../outbound/sparql-client.ts";
-import { RequestLog } from "../request-log.ts";
+import { RequestLog } from "../descriptions/request-log.ts";
 import {
   canary,
   constructProbes,

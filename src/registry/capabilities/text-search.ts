@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import type { WholeAnswer } from "../../outbound/whole-answer.ts";
 import { stringText } from "../../rdf/term-text.ts";
-import { isStopWord } from "../words/question-words.ts";
-import { fold } from "../words/words.ts";
-import { exactly, type Frozen, text } from "../void/void-description.ts";
+import { isStopWord } from "../find/words/question-words.ts";
+import { fold } from "../find/words/words.ts";
+import { exactly, type Frozen, text } from "../descriptions/void-description.ts";
 import type { Probe } from "./probes.ts";
 
 /** Full-text extensions of SPARQL by the engine that has them. */

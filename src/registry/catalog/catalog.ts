@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { EndpointTarget } from "../../outbound/sparql-client.ts";
 import type { KeyRule } from "../../rdf/key-rule.ts";
 import { boolean, type Given, integer, text, texts } from "../../shapes.ts";
-import type { PublishedCatalog } from "../published/published-catalog.ts";
+import type { PublishedCatalog } from "./published/published-catalog.ts";
 
 const { Optional } = Type;
 

@@ -1,6 +1,6 @@
 import { atOnce } from "../../clock.ts";
-import { publishedCatalog } from "../published/published-catalog.ts";
-import type { PublishedFacts } from "../published/published-facts.ts";
+import { publishedCatalog } from "./published/published-catalog.ts";
+import type { PublishedFacts } from "./published/published-facts.ts";
 import { describedFederation, registryEntry } from "./described-federation.ts";
 import type { Catalog, CatalogEntry, CatalogProblem, Federation } from "./catalog.ts";
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { PublishedFacts } from "../published/published-facts.ts";
-import { readPublished } from "../published/read-published.ts";
+import type { PublishedFacts } from "./published/published-facts.ts";
+import { readPublished } from "./published/read-published.ts";
 import type { Catalog, CatalogProblem } from "./catalog.ts";
 import { maxDocumentBytes, toProblem, documentKey, keyOfItem, parseDocument } from "./document.ts";
 import { createCatalog, type UrlKey, urlKeys } from "./index-catalog.ts";

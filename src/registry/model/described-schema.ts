@@ -1,4 +1,4 @@
-import type { VoidDescription } from "../void/void-description.ts";
+import type { VoidDescription } from "../descriptions/void-description.ts";
 import type { KnownClass, KnownCount, KnownProperty, KnownSchema, KnownTerm, TermKind } from "./schema.ts";
 import { countOf, type KnownCounts, radix, Rows, statusOf } from "./partition-rows.ts";
 import type { TextPool } from "./text-pool.ts";

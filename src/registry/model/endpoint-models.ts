@@ -1,8 +1,8 @@
 import type { CatalogEntry } from "../catalog/catalog.ts";
-import type { ExampleSet } from "../examples/example.ts";
-import { publishedKey, type PublishedFacts } from "../published/published-facts.ts";
-import type { Harvest } from "../values/harvest.ts";
-import type { VoidDescription } from "../void/void-description.ts";
+import type { ExampleSet } from "../find/read/example.ts";
+import { publishedKey, type PublishedFacts } from "../catalog/published/published-facts.ts";
+import type { Harvest } from "../find/read/harvest.ts";
+import type { VoidDescription } from "../descriptions/void-description.ts";
 import { DescribedSchema, type HasRoom } from "./described-schema.ts";
 import type { TermKind } from "./schema.ts";
 import { TextPool } from "./text-pool.ts";

@@ -1,5 +1,5 @@
 import type { Federation } from "../catalog/catalog.ts";
-import type { ClassPartition, Count, PropertyPartition, VoidDescription } from "../void/void-description.ts";
+import type { ClassPartition, Count, PropertyPartition, VoidDescription } from "../descriptions/void-description.ts";
 import { DescribedSchema } from "./described-schema.ts";
 import type { EndpointModel, EndpointModels } from "./endpoint-models.ts";
 import type { KnownCount, KnownProperty, TermKind } from "./schema.ts";

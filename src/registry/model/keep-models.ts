@@ -3,9 +3,9 @@ import { type Clock, sleep } from "../../clock.ts";
 import { type Collection, documentsUnder } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
 import type { CatalogEntry, EditableCatalog } from "../catalog/catalog.ts";
-import type { PublishedFacts } from "../published/published-facts.ts";
-import type { DescriptionService } from "../void/description-service.ts";
-import type { VoidDescription } from "../void/void-description.ts";
+import type { PublishedFacts } from "../catalog/published/published-facts.ts";
+import type { DescriptionService } from "../descriptions/description-service.ts";
+import type { VoidDescription } from "../descriptions/void-description.ts";
 import type { EndpointModel, EndpointModels, ReadPart } from "./endpoint-models.ts";
 
 type Stored<Part extends ReadPart> = Pick<Collection<NonNullable<EndpointModel[Part]>>, "get" | "entries" | "watch">;

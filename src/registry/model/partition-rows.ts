@@ -1,4 +1,4 @@
-import type { FactStatus } from "../void/void-description.ts";
+import type { FactStatus } from "../descriptions/void-description.ts";
 import type { KnownCount, KnownProperty } from "./schema.ts";
 import type { TextPool } from "./text-pool.ts";
 

@@ -1,4 +1,4 @@
-import type { Count } from "../void/void-description.ts";
+import type { Count } from "../descriptions/void-description.ts";
 
 /** A count without the request that it came from. */
 export type KnownCount = Pick<Count, "value" | "status">;

@@ -5,7 +5,7 @@ import {
   type ClassPartition,
   type ObjectPartition,
   type PropertyPartition,
-} from "../void/void-description.ts";
+} from "../descriptions/void-description.ts";
 import {
   type BuiltEnds,
   type ViewContent,
@@ -19,7 +19,7 @@ import {
   viewTitle,
 } from "./compose-view.ts";
 import type { SchemaClass, SchemaProperty } from "./schema-view.ts";
-import { escapedText, plainText, shortened } from "./text.ts";
+import { escapedText, plainText, shortened } from "../../rdf/display-text.ts";
 
 /** A longer IRI cannot be shown, and a part of it would be a different name. */
 export const longestName = 500;

@@ -1,4 +1,4 @@
-import type { BuiltFacts, VoidDescription, Count, FactStatus } from "../void/void-description.ts";
+import type { BuiltFacts, VoidDescription, Count, FactStatus } from "../descriptions/void-description.ts";
 import type {
   ChosenClasses,
   SchemaClass,
@@ -13,7 +13,7 @@ import type {
 } from "./schema-view.ts";
 import type { Part } from "./part-lines.ts";
 import type { PrefixTable } from "./prefixes.ts";
-import { plainText } from "./text.ts";
+import { plainText } from "../../rdf/display-text.ts";
 
 /** Parts of a view. */
 export interface ViewContent {

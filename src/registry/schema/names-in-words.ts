@@ -1,6 +1,6 @@
-import { plural } from "../words/forms.ts";
-import { nameWords } from "../words/words.ts";
-import { decodedName, iriParts } from "./text.ts";
+import { plural } from "../find/words/forms.ts";
+import { nameWords } from "../find/words/words.ts";
+import { decodedName, iriParts } from "../../rdf/display-text.ts";
 
 /** `E12_`, `M175_`, `IAO_0000129 `: codes that vocabularies put in front of a name. */
 const leadingCode = /^\p{Lu}{1,5}_?\d{1,4}[a-z]?[_-](?=.*\p{L}{3})/u;

@@ -4,8 +4,8 @@ import type { DescribedSchema } from "../model/described-schema.ts";
 import type { EndpointModel } from "../model/endpoint-models.ts";
 import type { KnownCount, KnownTerm } from "../model/schema.ts";
 import { listing, nounOf, readableName, readableText, severalOf } from "./names-in-words.ts";
-import { foldedName } from "../words/words.ts";
-import { iriParts, plainText } from "./text.ts";
+import { foldedName } from "../find/words/words.ts";
+import { iriParts, plainText } from "../../rdf/display-text.ts";
 
 const longest = 200;
 const mostTopics = 3;

@@ -1,8 +1,8 @@
 import { amountText } from "../../figures.ts";
-import type { VoidDescription } from "../void/void-description.ts";
+import type { VoidDescription } from "../descriptions/void-description.ts";
 import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
 import { listing, readableName, severalOf } from "./names-in-words.ts";
-import { iriParts, plainText } from "./text.ts";
+import { iriParts, plainText } from "../../rdf/display-text.ts";
 
 /** A class whose instances lie here and elsewhere. */
 export interface Part {

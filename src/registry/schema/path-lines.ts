@@ -1,4 +1,10 @@
-import type { ClassPartition, Count, FactStatus, Linkset, PropertyPartition } from "../void/void-description.ts";
+import type {
+  ClassPartition,
+  Count,
+  FactStatus,
+  Linkset,
+  PropertyPartition,
+} from "../descriptions/void-description.ts";
 import { byFrequency, isComplete, longestName, looseProperties, rangesOf } from "./class-lines.ts";
 import {
   type BuiltEnds,
@@ -12,7 +18,7 @@ import {
   notFoundText,
   viewTitle,
 } from "./compose-view.ts";
-import { bracketedIri } from "./text.ts";
+import { bracketedIri } from "../../rdf/display-text.ts";
 
 const mostBuilt = 4;
 

@@ -1,7 +1,7 @@
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
-import { iriParts, bracketedIri } from "./text.ts";
+import { iriParts, bracketedIri } from "../../rdf/display-text.ts";
 import type { KnownProperty, KnownSchema } from "../model/schema.ts";
-import type { VoidDescription } from "../void/void-description.ts";
+import type { VoidDescription } from "../descriptions/void-description.ts";
 
 /** How an IRI is written, and the prefix that must be declared for it, if any. */
 interface ShortName {

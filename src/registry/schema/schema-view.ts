@@ -1,6 +1,6 @@
 import { atOnce, inTurns } from "../../clock.ts";
-import type { FactStatus, VoidDescription, ClassPartition } from "../void/void-description.ts";
-import { tellingLabels } from "../void/term-texts.ts";
+import type { FactStatus, VoidDescription, ClassPartition } from "../descriptions/void-description.ts";
+import { tellingLabels } from "../descriptions/term-texts.ts";
 import { classNames, classLines } from "./class-lines.ts";
 import { composeView, type ViewContent, type ViewLines } from "./compose-view.ts";
 import { type PrefixTable, prefixTableOf } from "./prefixes.ts";
@@ -9,7 +9,7 @@ import { pathLines } from "./path-lines.ts";
 import { summaryLines } from "./summary-lines.ts";
 import { voidLines } from "./void-lines.ts";
 import { nearest } from "../../errors/nearest.ts";
-import { iriParts, plainText } from "./text.ts";
+import { iriParts, plainText } from "../../rdf/display-text.ts";
 
 /**
  * How much of a schema is shown: counts and the largest classes; names of all classes; one line a class with its

@@ -1,7 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EndpointModels } from "../model/endpoint-models.ts";
 import { type SplitTerm, splitTerms } from "../model/federation-model.ts";
-import type { VoidDescription } from "../void/void-description.ts";
+import type { VoidDescription } from "../descriptions/void-description.ts";
 import { isAboutThings } from "./one-sentence.ts";
 import { builtParts, type Part } from "./part-lines.ts";
 

@@ -1,4 +1,4 @@
-import type { Count, Linkset, VoidDescription } from "../void/void-description.ts";
+import type { Count, Linkset, VoidDescription } from "../descriptions/void-description.ts";
 import { longestName } from "./class-lines.ts";
 import {
   type ViewContent,
@@ -10,7 +10,7 @@ import {
   marksLegend,
   viewTitle,
 } from "./compose-view.ts";
-import { plainText } from "./text.ts";
+import { plainText } from "../../rdf/display-text.ts";
 
 const topClasses = 15;
 const mostValues = 12;

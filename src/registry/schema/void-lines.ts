@@ -1,7 +1,7 @@
 import { stringText } from "../../rdf/term-text.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
-import { isWritable } from "../void/values.ts";
-import type { ClassPartition, Count, PropertyPartition, VoidDescription } from "../void/void-description.ts";
+import { isWritable } from "../descriptions/values.ts";
+import type { ClassPartition, Count, PropertyPartition, VoidDescription } from "../descriptions/void-description.ts";
 import {
   byFrequency,
   classJson,
@@ -14,7 +14,7 @@ import {
 } from "./class-lines.ts";
 import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
 import { type Part, shownParts } from "./part-lines.ts";
-import { bracketedIri, plainText } from "./text.ts";
+import { bracketedIri, plainText } from "../../rdf/display-text.ts";
 
 const longestTitle = 120;
 const longestDescription = 300;

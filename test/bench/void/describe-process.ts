@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { createEndpointDescriber } from "../../support/endpoint-describer.ts";
 
 /** What the process that describes one endpoint says when it is done. */

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
-import { readPublished } from "../../../src/registry/published/read-published.ts";
-import { refreshPublished } from "../../../src/registry/published/refresh-published.ts";
+import { readPublished } from "../../../src/registry/catalog/published/read-published.ts";
+import { refreshPublished } from "../../../src/registry/catalog/published/refresh-published.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
 const catalogDir = fileURLToPath(new URL("../../../catalog", import.meta.url));

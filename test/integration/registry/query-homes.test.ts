@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { createQueryCheck } from "../../../src/diagnosis/check/query-check.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import { createLinker } from "../../../src/registry/linking/linker.ts";
+import { createLinker } from "../../../src/registry/find/linker.ts";
 import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
 import { describedModels } from "../../support/described-models.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openClients, type Clients } from "../../../src/app/open-clients.ts";
 import { loadConfig } from "../../../src/config/config.ts";
-import { createVoidRetriever } from "../../../src/registry/void/void-retriever.ts";
+import { createVoidRetriever } from "../../../src/registry/descriptions/void-retriever.ts";
 import { createOtlpTracing } from "../../../src/telemetry/otlp-tracing.ts";
 import type { Tracing } from "../../../src/telemetry/tracing.ts";
 import type { DocumentRequest } from "../../../src/outbound/documents.ts";

@@ -1,8 +1,8 @@
 import { Writer } from "n3";
 import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { descriptionQuads } from "../../../src/registry/void/description-quads.ts";
-import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import { descriptionQuads } from "../../../src/registry/descriptions/description-quads.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { canonicalRow, canonicalTerm } from "../../support/canonical-answer.ts";
 import { type Comparison, compareWithTruth } from "../../support/compare-with-truth.ts";
 import { describedText, describedUnits } from "../../support/described-data.ts";

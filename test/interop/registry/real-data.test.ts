@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { compareWithTruth } from "../../support/compare-with-truth.ts";
 import type { Triple } from "../../support/described-data.ts";
 import type { DistinctFault } from "../../support/distinct-faults.ts";

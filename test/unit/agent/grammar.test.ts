@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type GrammarRequest, sparqlGrammar } from "../../../src/agent/grammar/sparql-grammar.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
 import { withServiceUrls } from "../../../src/sparql/service-ids.ts";
 import { usedTerms } from "../../../src/sparql/used-terms.ts";

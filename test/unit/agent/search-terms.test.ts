@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { searchTerms } from "../../../src/agent/tools/search-terms.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
-import { createLinker } from "../../../src/registry/linking/linker.ts";
-import { type PublishedFacts, publishedKey } from "../../../src/registry/published/published-facts.ts";
-import { createValueIndex } from "../../../src/registry/values/value-index.ts";
+import { createLinker } from "../../../src/registry/find/linker.ts";
+import { type PublishedFacts, publishedKey } from "../../../src/registry/catalog/published/published-facts.ts";
+import { createValueIndex } from "../../../src/registry/find/tables/value-index.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { describedModels } from "../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../support/synthetic-catalog.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
-import { publishedFacts } from "../../../src/registry/published/published-facts.ts";
+import { publishedFacts } from "../../../src/registry/catalog/published/published-facts.ts";
 import { toEntry } from "./plan-cases.ts";
 
 const label = "http://wikiba.se/ontology#label";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { partsOf } from "../../../src/registry/schema/split-classes.ts";
-import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import type { Triple } from "../../support/described-data.ts";
 import { describedModels } from "../../support/described-models.ts";

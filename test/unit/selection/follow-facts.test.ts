@@ -4,7 +4,7 @@ import { FactFollower } from "../../../src/selection/follow-facts.ts";
 import { createTripleKeeper } from "../../../src/selection/endpoint-keys.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import type { CatalogDocument } from "../../../src/registry/catalog/catalog.ts";
-import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { describedModels } from "../../support/described-models.ts";

@@ -1,6 +1,6 @@
 import oxigraph from "oxigraph";
 import { describe, expect, it } from "vitest";
-import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { compareWithTruth } from "../../support/compare-with-truth.ts";
 import { describedText, describedUnits } from "../../support/described-data.ts";
 import { truthfulDescription } from "../../support/truthful-description.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import type { PropertyPartition, VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import type { PropertyPartition, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { parseQuery } from "../../../../src/sparql/parse-query.ts";
 import { usedTerms } from "../../../../src/sparql/used-terms.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";

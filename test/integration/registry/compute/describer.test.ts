@@ -3,8 +3,8 @@ import {
   createDescriber,
   type DescribeOptions,
   type DescribeTarget,
-} from "../../../../src/registry/compute/describer.ts";
-import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+} from "../../../../src/registry/descriptions/compute/describer.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits, type Triple } from "../../../support/described-data.ts";

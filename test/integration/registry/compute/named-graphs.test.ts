@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createDescriber, type DescribeOptions } from "../../../../src/registry/compute/describer.ts";
-import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { createDescriber, type DescribeOptions } from "../../../../src/registry/descriptions/compute/describer.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";

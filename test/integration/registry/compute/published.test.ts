@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createDescriber } from "../../../../src/registry/compute/describer.ts";
-import { descriptionQuads } from "../../../../src/registry/void/description-quads.ts";
-import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
-import { createVoidRetriever } from "../../../../src/registry/void/void-retriever.ts";
+import { createDescriber } from "../../../../src/registry/descriptions/compute/describer.ts";
+import { descriptionQuads } from "../../../../src/registry/descriptions/description-quads.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
+import { createVoidRetriever } from "../../../../src/registry/descriptions/void-retriever.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits } from "../../../support/described-data.ts";

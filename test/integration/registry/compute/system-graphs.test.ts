@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { createDescriber } from "../../../../src/registry/compute/describer.ts";
-import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { createDescriber } from "../../../../src/registry/descriptions/compute/describer.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { scriptedAsker } from "../../../support/scripted-asker.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
 import { describedModels } from "../../../support/described-models.ts";
-import { descriptionQuads } from "../../../../src/registry/void/description-quads.ts";
-import { checkDescription, type VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { descriptionQuads } from "../../../../src/registry/descriptions/description-quads.ts";
+import { checkDescription, type VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { createEndpointDescriber } from "../../../support/endpoint-describer.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../../support/sparql-test-server.ts";
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createVoidRetriever, type RetrievedVoid } from "../../../../src/registry/void/void-retriever.ts";
+import { createVoidRetriever, type RetrievedVoid } from "../../../../src/registry/descriptions/void-retriever.ts";
 import { createAsker } from "../../../../src/outbound/whole-answer.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
 import { createDocumentClient, type DocumentClient } from "../../../../src/outbound/documents.ts";

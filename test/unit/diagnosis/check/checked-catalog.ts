@@ -1,8 +1,8 @@
 import { createQueryCheck } from "../../../../src/diagnosis/check/query-check.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import { describedModels } from "../../../support/described-models.ts";
-import { createValueIndex } from "../../../../src/registry/values/value-index.ts";
-import type { PropertyPartition, VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { createValueIndex } from "../../../../src/registry/find/tables/value-index.ts";
+import type { PropertyPartition, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
 

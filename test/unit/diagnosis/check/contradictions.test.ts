@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Harvest } from "../../../../src/registry/values/harvest.ts";
+import type { Harvest } from "../../../../src/registry/find/read/harvest.ts";
 import { typedCheck, type TypedRegistry } from "../../../support/typed-registry.ts";
 
 const v = (name: string): string => `<http://v.example/${name}>`;

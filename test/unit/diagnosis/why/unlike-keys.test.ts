@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { unlikeKeys, unlikeText } from "../../../../src/diagnosis/why/unlike-keys.ts";
 import { createPrefixTable } from "../../../../src/registry/schema/prefixes.ts";
-import type { HarvestRow } from "../../../../src/registry/values/harvest.ts";
-import { createValueIndex } from "../../../../src/registry/values/value-index.ts";
+import type { HarvestRow } from "../../../../src/registry/find/read/harvest.ts";
+import { createValueIndex } from "../../../../src/registry/find/tables/value-index.ts";
 
 const ex = "http://ex.example/ns#";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { dataBody } from "../../../../src/http/pages/endpoint-data.ts";
-import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 
 const bodyOf = (description: VoidDescription): string =>

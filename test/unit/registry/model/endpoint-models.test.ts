@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { EndpointModels, type EndpointModel } from "../../../../src/registry/model/endpoint-models.ts";
-import { publishedFacts } from "../../../../src/registry/published/published-facts.ts";
+import { publishedFacts } from "../../../../src/registry/catalog/published/published-facts.ts";
 import type { KnownSchema } from "../../../../src/registry/model/schema.ts";
-import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 

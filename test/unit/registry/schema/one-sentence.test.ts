@@ -4,7 +4,7 @@ import { wellKnownNamespaces } from "../../../../src/rdf/well-known-prefixes.ts"
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import { oneSentence } from "../../../../src/registry/schema/one-sentence.ts";
 import { describedModels } from "../../../support/described-models.ts";
-import type { FactStatus, VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import type { FactStatus, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { anyText } from "../../../support/any-text.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type SchemaDetail, schemaView } from "../../../../src/registry/schema/schema-view.ts";
 import { estimateTokens } from "../../../../src/registry/schema/compose-view.ts";
-import type { Count, FactStatus, VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import type { Count, FactStatus, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import {
   classPartition,
   descriptionOf,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
 import { partsOf, splitOver } from "../../../../src/registry/schema/split-classes.ts";
-import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { classPartition, descriptionOf } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
 import { estimateTokens } from "../../../../src/registry/schema/compose-view.ts";
 import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
-import { serviceDescription } from "../../../../src/registry/void/published-documents.ts";
-import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { serviceDescription } from "../../../../src/registry/descriptions/published-documents.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 

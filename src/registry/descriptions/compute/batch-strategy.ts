@@ -1,0 +1,196 @@
+import { Batcher, type Weighed, weighed, workOf } from "./batches.ts";
+import type { FactKind } from "./fact-kinds.ts";
+import { type FailedKey, fallBack } from "./fallback.ts";
+import { isSeen, observe, type Run, isCutFor, weightIn } from "./run.ts";
+import { judgeKey, keepBounds, markInconsistent, settle } from "./verdicts/keys.ts";
+import { iriOf } from "../values.ts";
+import { countOf, type KeyObservation, type Observation, solutionsOf } from "./observation.ts";
+import { totalsQuery } from "./queries.ts";
+
+/** An answer that took less is fast: the next batch may be larger. */
+const fastMs = 5000;
+
+/** Batches that are verified together: little is lost when a run ends in between. */
+const batchesPerRound = 16;
+
+/** Levels 2 and 3 for some keys: adaptive batches, single keys, and the fallback for those that fail. */
+export async function computeInBatches(run: Run, kind: FactKind, items: readonly Weighed[]): Promise<void> {
+  const batcher = new Batcher(items, {
+    first: 10,
+    most: run.mostKeys,
+    text: run.mostText,
+    rows: run.cap,
+    work: run.inconsistent ? Math.max(1, run.inconsistentFrom / 2) : undefined,
+  });
+  let done = 0;
+  for (let round = await askRound(run, kind, { batcher, items }); round; ) {
+    await verifyBatches(run, kind, round);
+    done += round.reduce((sum, { keys }) => sum + keys.length, 0);
+    run.progress(kind.phrase, done, items.length);
+    round = await askRound(run, kind, { batcher, items });
+  }
+}
+
+/** A batch that was answered soundly. */
+interface AnsweredBatch {
+  readonly keys: readonly string[];
+  readonly observation: Observation;
+}
+
+interface Round {
+  readonly batcher: Batcher;
+  readonly items: readonly Weighed[];
+}
+
+/** Some batches that were answered; undefined at the end. The sum over a list is only known when all of it is. */
+async function askRound(
+  run: Run,
+  kind: FactKind,
+  { batcher, items }: Round,
+): Promise<readonly AnsweredBatch[] | undefined> {
+  const most = kind.detail.length === 0 ? Number.POSITIVE_INFINITY : batchesPerRound;
+  const answered: AnsweredBatch[] = [];
+  for (const keys of batcher) {
+    const kept = await askBatch(run, kind, { keys, batcher, items });
+    if (kept) answered.push(kept);
+    if (answered.length >= most) break;
+  }
+  return answered.length === 0 ? undefined : answered;
+}
+
+/** One batch; undefined when its keys come again in smaller ones or went to the fallback. */
+async function askBatch(
+  run: Run,
+  kind: FactKind,
+  { keys, batcher, items }: Round & { readonly keys: readonly string[] },
+): Promise<AnsweredBatch | undefined> {
+  const work = workOf(items.filter(({ key }) => keys.includes(key)));
+  const fall = async (why: FailedKey["why"], record?: number): Promise<void> => {
+    if (batcher.failed()) return;
+    const [key = ""] = keys;
+    await fallBack(run, kind, { key, why, record });
+  };
+  if (keys.length === 1 && isTooHeavy(run, kind, work)) {
+    await fall("timeout");
+    return undefined;
+  }
+  const outcome = await observe(run, kind, { selection: { keys }, level: keys.length === 1 ? 3 : 2 });
+  if (!isSeen(outcome)) {
+    if (keys.length === 1) run.heavy.set(kind.name, work);
+    await fall(outcome.why, outcome.record);
+    return undefined;
+  }
+  keepBounds(run, kind, { keys, observation: outcome });
+  const contradicts = keys.some((key) => judgeKey(run, kind, { key, observation: outcome }) === "contradicts");
+  if (outcome.whole && contradicts) markInconsistent(run, work, outcome.record);
+  if (!outcome.whole || contradicts) {
+    await fall("partial", outcome.record);
+    return undefined;
+  }
+  batcher.answered(outcome.rows, outcome.durationMs < fastMs);
+  return { keys, observation: outcome };
+}
+
+/** A lighter single key has failed before. */
+function isTooHeavy(run: Run, kind: FactKind, weight: number): boolean {
+  return weight > 1 && weight >= (run.heavy.get(kind.name) ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Finds a second way to what batches have answered: facts known from other queries, or the number of solutions of each
+ * key, asked in batches of another size. What no second way agrees with stays a lower bound.
+ */
+async function verifyBatches(run: Run, kind: FactKind, batches: readonly AnsweredBatch[]): Promise<void> {
+  const all = batches.flatMap(({ keys, observation }) => keys.map((key) => ({ key, observation })));
+  // Of an endpoint that leaves things out silently nothing is more than a bound.
+  const isKnown = (found: KeyObservation): boolean => !run.inconsistent && judgeKey(run, kind, found) === "agrees";
+  const byKnown = Map.groupBy(all, isKnown);
+  settle(run, kind, { observations: byKnown.get(true) ?? [], agrees: () => true });
+  const open = byKnown.get(false) ?? [];
+  if (open.length === 0) return;
+  const needsTotals = !run.inconsistent && run.dialect.count && !addsUp(run, kind, open);
+  const agreed = needsTotals ? agreedKeys(run, open, await askTotals(run, kind, { open, batches })) : undefined;
+  settle(run, kind, { observations: open, agrees: (key) => agreed?.has(key) ?? true });
+}
+
+/** The keys whose solutions add up to their totals; any other that was counted is a contradiction. */
+function agreedKeys(
+  run: Run,
+  open: readonly KeyObservation[],
+  totals: ReadonlyMap<string, number>,
+): ReadonlySet<string> {
+  const agreed = new Set<string>();
+  for (const { key, observation } of open) {
+    const total = totals.get(key);
+    const solutions = solutionsOf(observation.groups.get(key));
+    if (total === undefined || solutions === undefined) continue;
+    if (total === solutions) agreed.add(key);
+    else markInconsistent(run, solutions, observation.record);
+  }
+  return agreed;
+}
+
+/** True if the keys of a list together have as many solutions as were counted for the whole list. */
+function addsUp(run: Run, kind: FactKind, open: readonly KeyObservation[]): boolean {
+  const total = run.listTotals.get(kind.name);
+  if (total === undefined || open.length < 2) return false;
+  let sum = 0;
+  for (const { key, observation } of open) sum += solutionsOf(observation.groups.get(key)) ?? 0;
+  return sum === total.solutions;
+}
+
+/** Solutions of each key: for all keys at once where only rows were too many, else in batches of half the size. */
+async function askTotals(
+  run: Run,
+  kind: FactKind,
+  { open, batches }: { readonly open: readonly KeyObservation[]; readonly batches: readonly AnsweredBatch[] },
+): Promise<ReadonlyMap<string, number>> {
+  const items = weighed(
+    open.map(({ key }) => key),
+    weightIn(run, kind),
+  );
+  const usual = Math.max(1, Math.floor(open.length / Math.max(1, batches.length)));
+  const byRows = run.tooMuch.get(kind.name) === "cut";
+  const first = byRows ? items.length : Math.max(1, Math.floor(usual / 2));
+  const most = byRows ? Math.min(run.mostKeys, Math.max(1, (run.cap ?? Number.POSITIVE_INFINITY) - 1)) : first;
+  const work = byRows ? undefined : workOf(items) / Math.max(1, batches.length) / 2;
+  const batcher = new Batcher(items, { first: Math.min(first, most), most, text: run.mostText, work });
+  const totals = new Map<string, number>();
+  for (const keys of batcher) {
+    const found = await askSomeTotals(run, kind, keys);
+    if (found === undefined) {
+      batcher.failed();
+      continue;
+    }
+    for (const [key, total] of found) totals.set(key, total);
+    batcher.answered(found.size, false);
+    run.progress(`${kind.phrase}, checked`, totals.size, items.length);
+  }
+  return totals;
+}
+
+async function askSomeTotals(
+  run: Run,
+  kind: FactKind,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, number> | undefined> {
+  const outcome = await run.session.ask({
+    query: totalsQuery(kind, { keys }, run.dialect),
+    level: keys.length === 1 ? 3 : 2,
+  });
+  if (
+    !outcome.ok ||
+    !outcome.sound ||
+    (outcome.answer.rows.length < keys.length && (await isCutFor(run, outcome.answer.rows.length)))
+  )
+    return undefined;
+  const totals = new Map<string, number>();
+  for (const row of outcome.answer.rows) {
+    const key = keys.length === 1 ? keys[0] : iriOf(row.get(kind.key));
+    const total = countOf(row.get("n"));
+    if (key !== undefined && total !== undefined) totals.set(key, total);
+  }
+  // A key without solutions has no row.
+  for (const key of keys) if (!totals.has(key)) totals.set(key, 0);
+  return totals;
+}

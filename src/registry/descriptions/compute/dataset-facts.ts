@@ -1,0 +1,94 @@
+import type { UnknownFact } from "../void-description.ts";
+import type { Task } from "./todo.ts";
+import { distrustDistinct } from "./probing.ts";
+import { isWritable, languageOf, namespaceOf } from "../values.ts";
+import { distinctNodesQueries, languagesQuery, subjectsQuery } from "./queries.ts";
+import { askCount, isCutFor, keepTotal, type Run } from "./run.ts";
+import { keepNodes } from "./verdicts/totals.ts";
+
+const sampleSize = 1000;
+export const mostLanguages = 1000;
+export const mostNamespaces = 500;
+
+/** Counts of nodes (T3), languages and namespaces (T4). */
+export async function computeDatasetFacts(run: Run): Promise<void> {
+  await countNodes(run, "distinct subjects", "s");
+  await countNodes(run, "distinct objects", "o");
+  await findLanguages(run);
+  await findNamespaces(run);
+}
+
+/** SPORTAL QB4 and QB5. */
+async function countNodes(run: Run, task: Task, variable: "s" | "o"): Promise<void> {
+  if (!run.todo.isOpen(task)) return;
+  if (run.dialect.count) await countByShapes(run, task, variable);
+  else run.todo.close(task, { why: "refused" });
+}
+
+/** By two shapes of the query; without COUNT(DISTINCT) there is no second way. */
+async function countByShapes(run: Run, task: Task, variable: "s" | "o"): Promise<void> {
+  const { todo, dialect } = run;
+  const name = variable === "s" ? "distinctSubjects" : "distinctObjects";
+  const [first, second] = distinctNodesQueries(variable, dialect);
+  const one = dialect.countDistinct ? await askCount(run, first) : undefined;
+  if (one !== undefined && one.value === undefined) {
+    keepAtLeast(run, name);
+    todo.close(task, { why: one.why ?? "failed", record: one.record });
+    return;
+  }
+  const other = await askCount(run, second);
+  const verdict = keepNodes(run, name, { one, other });
+  if (verdict === "contradicts") {
+    // Nothing that was counted by the first shape is used any more.
+    distrustDistinct(run, one?.record ?? other.record);
+    await countByShapes(run, task, variable);
+    return;
+  }
+  const why = one === undefined ? (other.why ?? "refused") : "partial";
+  todo.close(task, verdict === "agrees" ? undefined : { why, record: other.record });
+}
+
+/** No fewer nodes than any property has. */
+function keepAtLeast(run: Run, name: "distinctSubjects" | "distinctObjects"): void {
+  for (const property of run.base.properties.values()) {
+    const count = property[name];
+    if (count) keepTotal(run, name, { ...count, status: "lowerBound" });
+  }
+}
+
+async function findLanguages(run: Run): Promise<void> {
+  const { todo, base } = run;
+  if (!todo.isOpen("languages")) return;
+  const lacking = await askLanguages(run);
+  if (lacking && base.languages.size === 0) await askLanguages(run, 10 * sampleSize);
+  todo.close("languages", lacking);
+}
+
+/** Takes in the languages of all literals, or of some; gives back why they may not be all. */
+async function askLanguages(run: Run, limit?: number): Promise<Omit<UnknownFact, "what"> | undefined> {
+  const level = limit === undefined ? 1 : 2;
+  const outcome = await run.session.ask({ query: languagesQuery(run.dialect, limit), level });
+  if (!outcome.ok) return { why: outcome.why, record: outcome.record };
+  const { languages } = run.base;
+  const whole = outcome.sound && !(await isCutFor(run, outcome.answer.rows.length));
+  // What only the publisher named is gone.
+  if (whole && limit === undefined) languages.clear();
+  for (const row of outcome.answer.rows) {
+    const tag = languageOf(row.get("l"));
+    if (tag !== undefined && languages.size < mostLanguages) languages.add(tag);
+  }
+  return whole ? undefined : { why: "partial", record: outcome.record };
+}
+
+/** Namespaces of a sample of subjects: those of classes and properties are shared by data sets that have no thing in common. */
+async function findNamespaces(run: Run): Promise<void> {
+  const { todo, base } = run;
+  if (!todo.isOpen("namespaces")) return;
+  const outcome = await run.session.ask({ query: subjectsQuery(run.dialect, sampleSize), level: 2 });
+  for (const row of outcome.ok ? outcome.answer.rows : []) {
+    const iri = row.get("s")?.value ?? "";
+    const namespace = isWritable(iri) ? namespaceOf(iri) : undefined;
+    if (namespace !== undefined && base.namespaces.size < mostNamespaces) base.namespaces.add(namespace);
+  }
+  todo.close("namespaces", outcome.ok ? undefined : { why: "failed", record: outcome.record });
+}

@@ -1,0 +1,148 @@
+import { likeness } from "../words/likeness.ts";
+import type { QuestionWords } from "../words/question-words.ts";
+import type { SchemaGraph, SchemaNode } from "../tables/schema-graph.ts";
+
+/** A class or property of an endpoint for a question. */
+export interface RankedNode {
+  readonly node: SchemaNode;
+  readonly score: number;
+  /** Words of the question that its name has. */
+  readonly words: readonly string[];
+  /** How near its name is to the question in meaning, 0 to 1 among the endpoint's; absent without a model. */
+  readonly meaning?: number | undefined;
+  /** The question names a value that it has, or an entity of it. */
+  readonly isMentioned: boolean;
+  /** The matched class or property that it is a neighbour of, when it did not match itself. */
+  readonly near?: SchemaNode | undefined;
+}
+
+/** Evidence about nodes other than their words, by position in the graph. */
+export interface Evidence {
+  /** Cosines with the question. */
+  readonly meaning?: readonly number[] | undefined;
+  /** 0 to 1: the question names a value that the property has, or an entity of the class. */
+  readonly values?: ReadonlyMap<number, number> | undefined;
+}
+
+interface Own {
+  readonly score: number;
+  readonly words: readonly string[];
+}
+
+/**
+ * How much of a score goes to a neighbour: to a class from the best property it has, and a little from each of the next
+ * three; from the class at the other end of a property that leads to it; to a property from its classes.
+ */
+const shares = { bestProperty: 0.35, property: 0.1, linked: 0.2, domain: 0.3, range: 0.3, bothEnds: 0.1 } as const;
+
+/**
+ * The classes and properties of an endpoint for a question, best first, ties by their number of instances or triples. A
+ * name counts by the part of it that the question has, rare words more; meaning, scaled to 0 to 1 within the endpoint, and
+ * values add to that. Then neighbours in the schema raise each other.
+ */
+export function rankTerms(
+  graph: SchemaGraph,
+  question: QuestionWords,
+  { meaning, values }: Evidence = {},
+): readonly RankedNode[] {
+  const { nodes } = graph;
+  const lexical = lexicalScores(nodes, question);
+  const best = Math.max(...lexical.map(({ score }) => score), Number.MIN_VALUE);
+  const near = meaning === undefined ? undefined : scaled(meaning);
+  const own = lexical.map(({ score }, at) => score / best + (near?.[at] ?? 0) ** 2 + (values?.get(at) ?? 0));
+  const scores = withNeighbours(nodes, own);
+  return nodes
+    .map((node, at): RankedNode => {
+      const words = lexical[at]?.words ?? [];
+      const isMentioned = values?.has(at) ?? false;
+      const neighbour = words.length > 0 || isMentioned ? undefined : bestNeighbour(node, nodes, own);
+      return { node, score: scores[at] ?? 0, words, meaning: near?.[at], isMentioned, near: neighbour };
+    })
+    .filter(({ score }) => score > 0)
+    .toSorted((left, right) => right.score - left.score || right.node.count - left.node.count);
+}
+
+function lexicalScores(nodes: readonly SchemaNode[], question: QuestionWords): readonly Own[] {
+  const having = new Map<string, number>();
+  for (const { names } of nodes) {
+    for (const stem of new Set(names.flat())) having.set(stem, (having.get(stem) ?? 0) + 1);
+  }
+  const matches = new Map([...having.keys()].map((stem) => [stem, bestMatch(stem, question)]));
+  const weight = (stem: string): number => rarity(having.get(stem) ?? 0, nodes.length);
+  return nodes.map(({ names }) => {
+    const scored = names.map((stems) => nameScore(stems, { matches, weight, question }));
+    return scored.toSorted((left, right) => right.score - left.score)[0] ?? { score: 0, words: [] };
+  });
+}
+
+/** Inverse document frequency as in BM25. */
+export const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
+
+/** The word of the question that a stem is most like. */
+function bestMatch(stem: string, question: QuestionWords): { readonly word: string; readonly like: number } {
+  let found = { word: "", like: 0 };
+  for (const [wanted, word] of question) {
+    const like = likeness(wanted, stem);
+    if (like > found.like) found = { word, like };
+  }
+  return found;
+}
+
+interface Matching {
+  readonly matches: ReadonlyMap<string, { readonly word: string; readonly like: number }>;
+  readonly weight: (stem: string) => number;
+  readonly question: QuestionWords;
+}
+
+/** The rarity of what is matched, less where other words of the name are not. */
+function nameScore(stems: readonly string[], { matches, weight, question }: Matching): Own {
+  const all = stems.reduce((sum, stem) => sum + weight(stem), 0);
+  const joined = question.get(stems.join(""));
+  if (joined !== undefined) return { score: all, words: [joined] };
+  const met = stems.map((stem) => ({ stem, ...(matches.get(stem) ?? { word: "", like: 0 }) }));
+  const got = met.reduce((sum, { stem, like }) => sum + weight(stem) * like, 0);
+  const words = met.flatMap(({ word, like }) => (like > 0 ? word : []));
+  return all > 0 ? { score: got * Math.sqrt(got / all), words: [...new Set(words)] } : { score: 0, words: [] };
+}
+
+/** The least is 0, the greatest 1: cosines of one model lie closer together than those of another. */
+export function scaled(values: readonly number[]): readonly number[] {
+  const known = values.filter((value) => !Number.isNaN(value));
+  const least = Math.min(...known);
+  const range = Math.max(...known) - least;
+  return values.map((value) => (range > 0 && !Number.isNaN(value) ? (value - least) / range : 0));
+}
+
+const most = (places: readonly number[], scores: readonly number[]): number =>
+  places.reduce((best, place) => Math.max(best, scores[place] ?? 0), 0);
+
+function withNeighbours(nodes: readonly SchemaNode[], own: readonly number[]): readonly number[] {
+  const classes = nodes.map(({ kind, properties }, at) => {
+    if (kind !== "class") return 0;
+    const [best = 0, ...next] = properties.map((place) => own[place] ?? 0).toSorted((left, right) => right - left);
+    const others = next.slice(0, 3).reduce((sum, score) => sum + score, best);
+    return (own[at] ?? 0) + shares.bestProperty * best + shares.property * others;
+  });
+  const linked = new Map<number, number>();
+  for (const { domains, ranges } of nodes) {
+    const from = most(domains, own);
+    for (const place of ranges) linked.set(place, Math.max(linked.get(place) ?? 0, from));
+  }
+  return nodes.map(({ kind, domains, ranges }, at) => {
+    if (kind === "class") return (classes[at] ?? 0) + shares.linked * (linked.get(at) ?? 0);
+    const domain = most(domains, classes);
+    const others = ranges.filter((place) => !domains.includes(place));
+    const range = most(others, classes);
+    const ends = ranges.length > 0 ? shares.range * range + shares.bothEnds * Math.min(domain, range) : 0;
+    return (own[at] ?? 0) + shares.domain * domain + ends;
+  });
+}
+
+function bestNeighbour(
+  { domains, ranges, properties }: SchemaNode,
+  nodes: readonly SchemaNode[],
+  own: readonly number[],
+): SchemaNode | undefined {
+  const [best] = [...domains, ...ranges, ...properties].toSorted((left, right) => (own[right] ?? 0) - (own[left] ?? 0));
+  return best !== undefined && (own[best] ?? 0) > 0 ? nodes[best] : undefined;
+}

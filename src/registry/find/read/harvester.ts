@@ -1,0 +1,255 @@
+import type * as RDF from "@rdfjs/types";
+import type { Clock } from "../../../clock.ts";
+import type { JobProgress } from "../../../jobs/job-queue.ts";
+import type { Asker, WholeAnswer } from "../../../outbound/whole-answer.ts";
+import { literalText } from "../../../rdf/term-text.ts";
+import type { AskedEndpoint } from "../../catalog/catalog.ts";
+import { from, matched } from "../../descriptions/compute/queries.ts";
+import { RequestLog } from "../../descriptions/request-log.ts";
+import { iriOf, wholeNumberOf, written } from "../../descriptions/values.ts";
+import type { VoidDescription } from "../../descriptions/void-description.ts";
+import { type Harvest, type HarvestRow, mostRows } from "./harvest.ts";
+import { type HarvestTask, harvestTasks } from "./harvest-plan.ts";
+
+/** The endpoint to read from, and the values to read. */
+export interface HarvestTarget {
+  readonly endpoint: AskedEndpoint;
+  readonly description: VoidDescription;
+  /** Rows after which its answers are cut, where known. */
+  readonly rowCap?: number | undefined;
+}
+
+/** How much one run may be. */
+interface HarvestBudget {
+  /** Default 300. */
+  readonly requests?: number;
+  /** Decoded bytes; default 32 MiB, as one stored document holds all. */
+  readonly bytes?: number;
+  /** Milliseconds of the whole run, pauses included; default 10 minutes. */
+  readonly ms?: number;
+  /** Labels and values; default and at most 50,000. */
+  readonly rows?: number;
+}
+
+interface HarvesterOptions {
+  readonly asker: Asker;
+  readonly clock: Clock;
+  /** Pause between two requests to one endpoint; default 250, 0 for endpoints that this process hosts. */
+  readonly pauseMs?: number | undefined;
+  readonly budget?: HarvestBudget | undefined;
+}
+
+interface RunOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: JobProgress) => void) | undefined;
+}
+
+const mebi = 1024 * 1024;
+const defaults = { requests: 300, bytes: 32 * mebi, ms: 600_000, rows: mostRows };
+const queryTimeoutMs = 20_000;
+const longestLiteral = 200;
+const longestStored = 4_000;
+/** Different values of one property. */
+const mostValues = 1_000;
+/** Entities in one answer, and of one class by one property. */
+const pageSize = 500;
+const mostEntities = 10_000;
+/** Counting values reads all triples of a property; of more, only different values are listed. */
+const mostCounted = 500_000;
+const failuresInARow = 5;
+
+/** Reads labels of entities and values of properties from endpoints, one request at a time. */
+export type Harvester = ReturnType<typeof createHarvester>;
+
+/** Creates the harvester; it keeps no state between runs. */
+export function createHarvester(options: HarvesterOptions) {
+  return {
+    /**
+     * Resolves also when the endpoint fails or the budget ends, with the values read so far; see `complete`.
+     * @throws FedwayError `CANCELLED` when the signal aborts
+     */
+    async harvest(target: HarvestTarget, run: RunOptions): Promise<Harvest> {
+      const reading = new Reading({ ...options, ...run, target });
+      await reading.readAll(harvestTasks(target.description));
+      return reading.harvest();
+    },
+  };
+}
+
+type ReadingOptions = HarvesterOptions & RunOptions & { readonly target: HarvestTarget };
+
+/** Where a task goes on. */
+interface Turn {
+  readonly task: HarvestTask;
+  readonly offset: number;
+  /** The degrees of a page took too long here. */
+  readonly plain: boolean;
+}
+
+/** One run at one endpoint. */
+class Reading {
+  readonly #options: ReadingOptions;
+  readonly #budget: Required<HarvestBudget>;
+  readonly #log: RequestLog;
+  readonly #rows = new Map<string, HarvestRow>();
+  readonly #whole: [number, number][] = [];
+  readonly #classes = new Names();
+  readonly #properties = new Names();
+  #failures = 0;
+  #complete = true;
+
+  constructor(options: ReadingOptions) {
+    const { asker, clock, signal, target, pauseMs = 250 } = options;
+    this.#options = options;
+    const { rows = mostRows } = options.budget ?? {};
+    this.#budget = { ...defaults, ...options.budget, rows: Math.min(mostRows, rows) };
+    const limits = { timeoutMs: queryTimeoutMs, maxRows: mostRows, maxBytes: 8 * mebi };
+    const bounds = { budget: this.#budget, limits, pause: { ms: pauseMs, clock } };
+    this.#log = new RequestLog({ asker, clock, endpoint: target.endpoint, signal, level: 1, ...bounds });
+  }
+
+  /** Tasks take turns page by page, so that one large class does not use up the budget of all. */
+  async readAll(tasks: readonly HarvestTask[]): Promise<void> {
+    const turns: Turn[] = tasks.map((task) => ({ task, offset: 0, plain: false }));
+    for (let done = 0; turns.length > 0 && !this.#isOver; done += 1) {
+      const turn = turns.shift();
+      this.#tell(done, done + turns.length + 1);
+      const next = turn && (await this.#take(turn));
+      if (next) turns.push(next);
+    }
+    this.#complete &&= turns.length === 0;
+  }
+
+  harvest(): Harvest {
+    const { target, clock } = this.#options;
+    const { requests, bytes, ms } = this.#log.cost;
+    return {
+      endpoint: target.endpoint.url,
+      describedAt: target.description.finishedAt,
+      harvestedAt: new Date(clock.now()).toISOString(),
+      complete: this.#complete,
+      classes: this.#classes.all,
+      properties: this.#properties.all,
+      rows: [...this.#rows.values()],
+      whole: this.#whole,
+      cost: { requests, bytes, ms },
+    };
+  }
+
+  get #isOver(): boolean {
+    const isSpent = this.#log.isSpent || this.#rows.size >= this.#budget.rows;
+    return isSpent || this.#failures >= failuresInARow || this.#log.unreachable;
+  }
+
+  #tell(done: number, total: number): void {
+    const { requests, bytes } = this.#log.cost;
+    const figures = { requests, bytes, rows: this.#rows.size };
+    this.#options.onProgress?.({ stage: "labels and values", done, total, figures });
+  }
+
+  async #take(turn: Turn): Promise<Turn | undefined> {
+    return turn.task.kind === "values" ? this.#takeValues(turn.task) : this.#takeLabels(turn);
+  }
+
+  async #takeValues(task: HarvestTask): Promise<undefined> {
+    const counted = (task.triples ?? 0) <= mostCounted;
+    const answer = await this.#ask(valuesQuery(task, { counted, ...this.#options.target }));
+    if (answer === undefined) return;
+    for (const row of answer.rows) this.#keep(task, row);
+    const isAll = answer.rows.length < Math.min(mostValues, this.#cap) && answer.partial === undefined;
+    if (isAll) this.#whole.push([this.#classes.place(task.class), this.#properties.place(task.property)]);
+    else this.#complete = false;
+  }
+
+  async #takeLabels({ task, offset, plain }: Turn): Promise<Turn | undefined> {
+    const limit = Math.min(pageSize, this.#cap);
+    const answer = await this.#ask(labelsQuery(task, { limit, offset, plain, ...this.#options.target }));
+    // Once more without degrees, which may be too much work.
+    if (answer === undefined) return plain ? undefined : { task, offset, plain: true };
+    for (const row of answer.rows) this.#keep(task, row);
+    if (answer.rows.length < limit) return undefined;
+    if (offset + limit < mostEntities) return { task, offset: offset + limit, plain };
+    this.#complete = false;
+    return undefined;
+  }
+
+  get #cap(): number {
+    return this.#options.target.rowCap ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Undefined when no answer came. */
+  async #ask(query: string): Promise<WholeAnswer | undefined> {
+    const attempt = await this.#log.ask(query);
+    if (attempt?.value === undefined) {
+      this.#failures += 1;
+      this.#complete = false;
+      return undefined;
+    }
+    this.#failures = 0;
+    return attempt.value;
+  }
+
+  #keep(task: HarvestTask, row: ReadonlyMap<string, RDF.Term>): void {
+    const [subject, value, count] = [row.get("s"), row.get("v"), row.get("n")];
+    if (value?.termType !== "Literal" || !isName(value.value) || this.#rows.size >= this.#budget.rows) return;
+    const iri = subject === undefined ? "" : iriOf(subject);
+    const literal = literalText(value);
+    // A datatype may be as long as it likes.
+    if (iri === undefined || literal.length > longestStored) return;
+    const [classAt, propertyAt] = [this.#classes.place(task.class), this.#properties.place(task.property)];
+    const degree = (count && wholeNumberOf(count)) ?? -1;
+    this.#rows.set(`${iri} ${classAt} ${propertyAt} ${literal}`, [iri, literal, classAt, propertyAt, degree]);
+  }
+}
+
+/** Neither long nor invisible texts are names. */
+const isName = (text: string): boolean => text.length <= longestLiteral && /[\p{L}\p{N}]/u.test(text);
+
+/** IRIs by the place they have in a list. */
+class Names {
+  readonly all: string[] = [];
+  readonly #places = new Map<string, number>();
+
+  /** -1 for none. */
+  place(name: string | undefined): number {
+    if (name === undefined) return -1;
+    const place = this.#places.get(name) ?? this.all.push(name) - 1;
+    this.#places.set(name, place);
+    return place;
+  }
+}
+
+/** Which graphs the data is in. */
+type Graphs = Pick<HarvestTarget, "description">;
+
+const named = ({ description }: Graphs): boolean => description.namedGraphs !== undefined;
+const fromGraphs = ({ description }: Graphs): string => from({ graphs: description.graphs ?? [] });
+
+function patternOf(task: HarvestTask, graphs: Graphs): string {
+  const type = task.class === undefined ? [] : [`?s a ${written(task.class)}`];
+  return `${matched([...type, `?s ${written(task.property)} ?v`], { named: named(graphs) })}FILTER(isLiteral(?v)) `;
+}
+
+/** Different values, where they are counted the most frequent first. */
+function valuesQuery(task: HarvestTask, how: Graphs & { readonly counted: boolean }): string {
+  const where = `${fromGraphs(how)} WHERE { ${patternOf(task, how)}}`;
+  return how.counted
+    ? `SELECT ?v (COUNT(*) AS ?n)${where} GROUP BY ?v ORDER BY DESC(?n) LIMIT ${mostValues}`
+    : `SELECT DISTINCT ?v${where} LIMIT ${mostValues}`;
+}
+
+/**
+ * One page of entities with their labels and, unless `plain`, in how many triples each of them is. Pages are not ordered, which
+ * would make an endpoint sort a whole class for each of them; one that mixes them up gives some entities twice and others not.
+ */
+function labelsQuery(
+  task: HarvestTask,
+  how: Graphs & { readonly limit: number; readonly offset: number; readonly plain: boolean },
+): string {
+  const offset = how.offset === 0 ? "" : ` OFFSET ${how.offset}`;
+  const page = `WHERE { ${patternOf(task, how)}FILTER(isIRI(?s)) } LIMIT ${how.limit}${offset}`;
+  if (how.plain) return `SELECT ?s ?v${fromGraphs(how)} ${page}`;
+  const triples = ["?s ?p ?o", "?o ?p ?s"].map((triple) => `{ ${matched([triple], { named: named(how) })}}`);
+  const around = triples.join(" UNION ");
+  return `SELECT ?s ?v (COUNT(*) AS ?n)${fromGraphs(how)} WHERE { { SELECT ?s ?v ${page} } ${around} } GROUP BY ?s ?v`;
+}

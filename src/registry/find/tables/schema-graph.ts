@@ -1,0 +1,193 @@
+import { LRUCache } from "lru-cache";
+import type { CatalogEntry } from "../../catalog/catalog.ts";
+import type { DescribedSchema } from "../../model/described-schema.ts";
+import type { EndpointModel } from "../../model/endpoint-models.ts";
+import type { KnownProperty, TermKind } from "../../model/schema.ts";
+import { publishedKey } from "../../catalog/published/published-facts.ts";
+import { iriParts, plainText } from "../../../rdf/display-text.ts";
+import { rdf } from "../../../rdf/vocabularies.ts";
+import { stemsOf } from "../words/question-words.ts";
+import { nameText } from "../words/words.ts";
+import { sizedByKey } from "../../../cache-size.ts";
+
+/** A class or property of one endpoint, and its neighbours by their places in `SchemaGraph.nodes`. */
+export interface SchemaNode {
+  readonly kind: TermKind;
+  readonly iri: string;
+  /** Stems of the local name; of the label too, where it is another. */
+  readonly names: readonly (readonly string[])[];
+  /** Instances or triples; -1 when unknown. */
+  readonly count: number;
+  /** Of a property: classes whose instances have it, and classes of its values. */
+  readonly domains: readonly number[];
+  readonly ranges: readonly number[];
+  /** Of a class: what its instances have. */
+  readonly properties: readonly number[];
+}
+
+/** Classes and properties of an endpoint as a graph; without any when nothing is known of it. */
+export interface SchemaGraph {
+  readonly id: string;
+  readonly nodes: readonly SchemaNode[];
+}
+
+/** Most frequent classes, and as many properties, of one endpoint. */
+const mostOfKind = 1_000;
+const mostNeighbours = 200;
+const entryWeight = 0.7;
+const propertyWeight = 0.8;
+/** Of names that others published: they say less than the entry does, and least where no query uses them. */
+const usedShare = 0.5;
+
+/** Stores that describe themselves have classes and properties of the store, which no question is about. */
+const isAboutStore = (iri: string): boolean => iri === rdf.type || iri.startsWith("http://www.openlinksw.com/schemas/");
+
+interface Draft extends Pick<SchemaNode, "kind" | "iri" | "count"> {
+  readonly domains: Set<number>;
+  readonly ranges: Set<number>;
+  readonly properties: Set<number>;
+}
+
+/** Graph of an endpoint's description, else of the terms that others published, whose neighbours are unknown. */
+export function schemaGraph({ id, described, published }: EndpointModel): SchemaGraph {
+  const drafts = described === undefined ? publishedDrafts(published) : draftsOf(described);
+  const nodes = drafts.map(
+    ({ kind, iri, count, domains, ranges, properties }): SchemaNode => ({
+      kind,
+      iri,
+      names: namesOf(iri, described?.term(kind, iri)?.label),
+      count,
+      domains: [...domains],
+      ranges: [...ranges],
+      properties: [...properties],
+    }),
+  );
+  return { id, nodes };
+}
+
+function publishedDrafts(published: EndpointModel["published"]): readonly Draft[] {
+  const terms = [...(published?.terms.values() ?? [])].toSorted((one, other) => other.uses - one.uses);
+  const ofKind = (kind: TermKind) => terms.filter((term) => term.kind === kind).slice(0, mostOfKind);
+  return [...ofKind("class"), ...ofKind("property")]
+    .filter(({ iri }) => !isAboutStore(iri))
+    .map(({ kind, iri, count = -1 }) => ({
+      kind,
+      iri,
+      count,
+      domains: new Set(),
+      ranges: new Set(),
+      properties: new Set(),
+    }));
+}
+
+function draftsOf({ classPartitions, propertyPartitions }: DescribedSchema): readonly Draft[] {
+  const places = new Map<string, number>();
+  const drafts: Draft[] = [];
+  const numbers = { class: 0, property: 0 };
+  const place = (kind: SchemaNode["kind"], iri: string, count = -1): number | undefined => {
+    const key = `${kind} ${iri}`;
+    const known = places.get(key);
+    if (known !== undefined || isAboutStore(iri) || numbers[kind] >= mostOfKind) return known;
+    numbers[kind]++;
+    places.set(key, drafts.length);
+    return drafts.push({ kind, iri, count, domains: new Set(), ranges: new Set(), properties: new Set() }) - 1;
+  };
+  for (const { class: iri, entities } of classPartitions) place("class", iri, entities?.value);
+  for (const { property, triples } of propertyPartitions) place("property", property, triples?.value);
+  const addRanges = (at: number | undefined, { objectClasses }: KnownProperty): void => {
+    for (const { iri } of objectClasses) join(drafts[at ?? -1]?.ranges, places.get(`class ${iri}`));
+  };
+  for (const property of propertyPartitions) addRanges(places.get(`property ${property.property}`), property);
+  for (const { class: iri, properties } of classPartitions) {
+    const owner = places.get(`class ${iri}`);
+    for (const property of properties) {
+      const at = place("property", property.property);
+      addRanges(at, property);
+      join(drafts[at ?? -1]?.domains, owner);
+      join(drafts[owner ?? -1]?.properties, at);
+    }
+  }
+  return drafts;
+}
+
+function join(neighbours: Set<number> | undefined, at: number | undefined): void {
+  if (neighbours !== undefined && at !== undefined && neighbours.size < mostNeighbours) neighbours.add(at);
+}
+
+/** Endpoints share vocabularies, and stems are slow to find. */
+const knownNames = new LRUCache<string, SchemaNode["names"]>(sizedByKey(16, { perCharacter: 12 }));
+
+function namesOf(iri: string, label: string | undefined): SchemaNode["names"] {
+  const key = `${iri} ${label ?? ""}`;
+  const known = knownNames.get(key);
+  if (known !== undefined) return known;
+  const local = stemsOf(iriParts(iri).local);
+  const labelled = label === undefined ? [] : stemsOf(label);
+  const names = labelled.join(" ") === local.join(" ") ? [local] : [local, labelled];
+  const telling = names.filter((stems) => stems.length > 0);
+  knownNames.set(key, telling);
+  return telling;
+}
+
+const longestName = 80;
+const longestComment = 120;
+
+/** Texts for the embedding model: of the endpoint "city (name, population)", of each node "population of city". */
+export function textsOf({ entry, described }: EndpointModel, { nodes }: SchemaGraph) {
+  const names = nodes.map(({ kind, iri }) => {
+    const label = described?.term(kind, iri)?.label;
+    return plainText(label ?? nameText(iriParts(iri).local), longestName);
+  });
+  const nameOf = (place: number): string => names[place] ?? "";
+  const ofNodes = nodes.map(({ kind, iri, domains, ranges }, at) => {
+    const owners = domains.slice(0, 2).map(nameOf);
+    const text = [nameOf(at), ...(owners.length > 0 ? ["of", ...owners] : []), ...ranges.slice(0, 1).map(nameOf)];
+    const comment = described?.comment(kind, iri);
+    return `${text.join(" ")}${comment === undefined ? "" : `: ${plainText(comment, longestComment)}`}`;
+  });
+  return { about: aboutText(entry, nodes, nameOf), nodes: ofNodes };
+}
+
+const mostShownClasses = 30;
+const mostShownProperties = 8;
+const longestText = 700;
+
+/** Of an endpoint without classes what its entry says. */
+function aboutText(
+  { title = "", description, keywords = [] }: Partial<CatalogEntry> = {},
+  nodes: readonly SchemaNode[],
+  nameOf: (place: number) => string,
+): string {
+  const classes = nodes.flatMap(({ kind, properties }, at) => {
+    const names = properties.slice(0, mostShownProperties).map(nameOf);
+    if (kind !== "class") return [];
+    return names.length === 0 ? nameOf(at) : `${nameOf(at)} (${names.join(", ")})`;
+  });
+  const said = [title, description ?? keywords.join(", ")].filter((text) => text !== "").join(". ");
+  return (classes.length === 0 ? said : classes.slice(0, mostShownClasses).join("; ")).slice(0, longestText);
+}
+
+/** Stems that an endpoint is found by; names weigh 1, words of its entry less. */
+export function wordsOf(
+  { id, entry, described, published }: EndpointModel,
+  { nodes }: SchemaGraph,
+): ReadonlyMap<string, number> {
+  const words = new Map<string, number>();
+  const add = (stems: readonly string[], weight: number): void => {
+    for (const stem of stems) words.set(stem, Math.max(words.get(stem) ?? 0, weight));
+  };
+  add(stemsOf(id), 1);
+  const { title = "", description = "", keywords = [] }: Partial<CatalogEntry> = entry ?? {};
+  const texts = [title, description, ...keywords].join(" \n ").slice(0, 2_000);
+  add(stemsOf(texts), entryWeight);
+  const certaintyOf = ({ kind, iri }: SchemaNode): number => {
+    if (described !== undefined) return 1;
+    const { uses = 0 } = published?.terms.get(publishedKey(kind, iri)) ?? {};
+    return uses > 0 ? usedShare : usedShare / 2;
+  };
+  for (const node of nodes) {
+    const weight = (node.kind === "class" ? 1 : propertyWeight) * certaintyOf(node);
+    for (const stems of node.names) add(stems.length > 1 ? [...stems, stems.join("")] : stems, weight);
+  }
+  return words;
+}
