@@ -45,7 +45,7 @@ import { createPlanner, type Planner } from "./plan/create-planner.ts";
 import { usedIds } from "./plan/plan-notes.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
-import { removeOnceEntries } from "./registry/catalog/once-id.ts";
+import { removeOnceEntries } from "./cli/once-id.ts";
 import { openAdminToken } from "./store/admin-token.ts";
 import { openCredentialFile } from "./outbound/credential-file.ts";
 import { createLog, faultLog } from "./telemetry/log.ts";

@@ -1,5 +1,5 @@
 import { rdf } from "../../src/rdf/vocabularies.ts";
-import type { BuiltFacts } from "../../src/registry/descriptions/void-description.ts";
+import type { BuiltFacts } from "../../src/registry/descriptions.ts";
 import type { FinishedShard, ShardDataset } from "./finished-folder.ts";
 import { entryIdOf } from "./shard-addresses.ts";
 

@@ -1,5 +1,5 @@
 import type { Problem, Repair } from "../errors/fedway-error.ts";
-import { estimateTokens } from "../registry/schema/compose-view.ts";
+import { estimateTokens } from "../registry/schema.ts";
 import { plainText } from "../rdf/display-text.ts";
 import { problemForModel } from "./problem-for-model.ts";
 import type { Hint, ToolAnswer } from "./tool.ts";

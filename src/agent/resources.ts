@@ -1,10 +1,10 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
-import type { EndpointModels } from "../registry/model/endpoint-models.ts";
-import { schemaViewInTurns } from "../registry/schema/schema-view.ts";
+import type { Catalog } from "../registry/catalog.ts";
+import type { EndpointModels } from "../registry/model.ts";
+import { schemaViewInTurns } from "../registry/schema.ts";
 import { plainText } from "../rdf/display-text.ts";
-import type { ValueIndex } from "../registry/find/tables/value-index.ts";
-import type { DescriptionService } from "../registry/descriptions/description-service.ts";
+import type { ValueIndex } from "../registry/find.ts";
+import type { DescriptionService } from "../registry/descriptions.ts";
 import { knownDescription, knownEndpoint } from "./tools/describe-endpoint.ts";
 import { resultPart } from "./results/result-page.ts";
 import type { ResultStore } from "./results/result-store.ts";

@@ -3,7 +3,7 @@ import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import type { Admission } from "../query/admission.ts";
 import { nearest } from "../errors/nearest.ts";
 import { visible } from "../html.ts";
-import { estimateTokens } from "../registry/schema/compose-view.ts";
+import { estimateTokens } from "../registry/schema.ts";
 import { writeReply } from "./reply.ts";
 import type { Caller, Hint, OutputFields, Tool, ToolAnnotations, ToolAnswer, ToolProfile } from "./tool.ts";
 

@@ -6,13 +6,16 @@ import { createAddressGuard } from "../outbound/address-guard.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { packageFile } from "../package-file.ts";
 import { parsedJson } from "../json.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
-import { isTombstone } from "../registry/catalog/overlays.ts";
-import { loadCatalog } from "../registry/catalog/read-files.ts";
+import {
+  type Catalog,
+  type CatalogReport,
+  checkCatalog,
+  isTombstone,
+  loadCatalog,
+  refreshPublished,
+} from "../registry/catalog.ts";
 import { readDocuments } from "../store/sqlite/database.ts";
 import { databaseFile } from "./backup-state.ts";
-import { type CatalogReport, checkCatalog } from "../registry/catalog/check-catalog.ts";
-import { refreshPublished } from "../registry/catalog/published/refresh-published.ts";
 
 const publishedFacts = fileURLToPath(packageFile("catalog/published/"));
 const ownCatalog = fileURLToPath(packageFile("catalog/"));

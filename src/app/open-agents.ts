@@ -27,7 +27,7 @@ import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import type { Admission } from "../query/admission.ts";
 import type { Probe } from "../query/probe.ts";
 import type { QueryService } from "../query/query-service.ts";
-import type { RawExample } from "../registry/find/read/example.ts";
+import type { RawExample } from "../registry/find.ts";
 import { createToolSpans, type Tracer } from "../telemetry/tracing.ts";
 import { termToText } from "../results/terms.ts";
 import type { Registry } from "./open-registry.ts";

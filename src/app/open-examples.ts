@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { ExampleService } from "../registry/find/read/example-service.ts";
+import { ExampleService } from "../registry/find.ts";
 import { analyseQuery } from "../sparql/analyse-query.ts";
 import { parseQuery } from "../sparql/parse-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";
 import { catalogSources } from "./catalog-files.ts";
 import type { Foundation } from "./open-registry.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
+import type { Catalog } from "../registry/catalog.ts";
 
 /** Solved questions of endpoints, files and runs. @throws FedwayError `CONFIG_INVALID` when a folder of the settings is missing */
 export function openExamples(

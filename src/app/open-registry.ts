@@ -4,31 +4,38 @@ import type { Config } from "../config/config.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
 import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
-import { CapabilityService, type Found, type NotedEndpoint } from "../registry/capabilities/capability-service.ts";
-import { createCapabilityStore } from "../registry/capabilities/capabilities.ts";
-import { documentCanary } from "../registry/capabilities/document-canary.ts";
-import { probeCapabilities } from "../registry/capabilities/prober.ts";
-import type { EditableCatalog } from "../registry/catalog/catalog.ts";
-import { followRemovals } from "../registry/catalog/follow-removals.ts";
-import { openCatalog } from "../registry/catalog/open-catalog.ts";
-import { createDescriber } from "../registry/descriptions/compute/describer.ts";
-import { createExampleStore } from "../registry/find/read/example.ts";
-import { createLinker } from "../registry/find/linker.ts";
-import { EndpointModels } from "../registry/model/endpoint-models.ts";
-import { keepModels } from "../registry/model/keep-models.ts";
-import type { Part } from "../registry/schema/part-lines.ts";
-import { partsOf } from "../registry/schema/split-classes.ts";
-import { createSearchIndex, type EndpointStatus, type SearchIndex } from "../registry/find/search-index.ts";
-import { createEngineSearch } from "../registry/find/read/engine-search.ts";
-import { createHarvestStore } from "../registry/find/read/harvest.ts";
-import { createHarvester } from "../registry/find/read/harvester.ts";
-import { createValueService } from "../registry/find/read/value-service.ts";
-import { DueDescriptions } from "../registry/descriptions/due-descriptions.ts";
-import { createDescriptionService, type DescriptionService } from "../registry/descriptions/description-service.ts";
-import { createDescriptionStore } from "../registry/descriptions/description-store.ts";
-import { createLinksetFinder } from "../registry/descriptions/linkset-finder.ts";
-import { createLinksetService } from "../registry/descriptions/linkset-service.ts";
-import { createVoidRetriever } from "../registry/descriptions/void-retriever.ts";
+import {
+  CapabilityService,
+  createCapabilityStore,
+  documentCanary,
+  type Found,
+  type NotedEndpoint,
+  probeCapabilities,
+} from "../registry/capabilities.ts";
+import { type EditableCatalog, followRemovals, openCatalog } from "../registry/catalog.ts";
+import {
+  createDescriber,
+  createDescriptionService,
+  createDescriptionStore,
+  createLinksetFinder,
+  createLinksetService,
+  createVoidRetriever,
+  type DescriptionService,
+  DueDescriptions,
+} from "../registry/descriptions.ts";
+import {
+  createEngineSearch,
+  createExampleStore,
+  createHarvester,
+  createHarvestStore,
+  createLinker,
+  createSearchIndex,
+  createValueService,
+  type EndpointStatus,
+  type SearchIndex,
+} from "../registry/find.ts";
+import { EndpointModels, keepModels } from "../registry/model.ts";
+import { type Part, partsOf } from "../registry/schema.ts";
 import { createTripleKeeper } from "../selection/endpoint-keys.ts";
 import { openSources } from "../selection/open-sources.ts";
 import { catalogSources, shapesFile } from "./catalog-files.ts";

@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
+import type { Catalog } from "../registry/catalog.ts";
 import { packageFile } from "../package-file.ts";
 import { isLoopbackHost } from "../http/host-names.ts";
 import { signInCode } from "../http/write-access.ts";

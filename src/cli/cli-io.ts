@@ -1,7 +1,6 @@
 import type { forwardMcpStdio } from "../mcp/forward-stdio.ts";
 import type { Readable, Writable } from "node:stream";
-import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
-import type { Refreshed } from "../registry/catalog/published/refresh-published.ts";
+import type { CatalogReport, Refreshed } from "../registry/catalog.ts";
 import { type Command, InvalidArgumentError } from "commander";
 
 /** Background work of the service of one command. */

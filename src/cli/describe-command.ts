@@ -3,7 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { amountText } from "../figures.ts";
 import { visible, visibleJson } from "../html.ts";
 import { hasFields, parsedJson } from "../json.ts";
-import type { Summary } from "../registry/descriptions/description-service.ts";
+import type { Summary } from "../registry/descriptions.ts";
 import {
   type CliIo,
   exitCodes,

@@ -2,7 +2,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { makeFolder } from "../make-folder.ts";
-import type { CatalogFinding, CatalogReport } from "../registry/catalog/check-catalog.ts";
+import type { CatalogFinding, CatalogReport } from "../registry/catalog.ts";
 import { type CliIo, examples, exitCodes, type Options, type Running, serviceCommand, UsageError } from "./cli-io.ts";
 import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "./output.ts";
 import { withService } from "./service.ts";

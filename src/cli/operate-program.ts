@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { readCollection } from "../watch/read-collection.ts";
 import { type CliIo, exitCodes, type Options, type Running, wholeNumber } from "./cli-io.ts";
 import { addNoun, itemAction, listAction, sendAndWrite, writeList } from "./noun.ts";
 import { oneLine, write, writeJson } from "./output.ts";
@@ -170,6 +169,7 @@ async function addQueries(
   { url, endpoint, federation, every: everyMinutes }: Options<"endpoint" | "federation", never, "every">,
 ): Promise<number> {
   const given = { ...(endpoint && { endpoint }), ...(federation && { federation }), everyMinutes };
+  const { readCollection } = await import("../watch/read-collection.ts");
   return withService(io, { url }, async (service) => {
     let isWhole = true;
     for (const path of paths) {

@@ -1,9 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { twoTargets, unknownId } from "../errors/unknown-id.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
-import { describeAdvice } from "../registry/catalog/describe-advice.ts";
-import { describedFederation } from "../registry/catalog/described-federation.ts";
-import type { EndpointModels } from "../registry/model/endpoint-models.ts";
+import { type Catalog, describeAdvice, describedFederation } from "../registry/catalog.ts";
+import type { EndpointModels } from "../registry/model.ts";
 import { decodedName } from "../rdf/display-text.ts";
 import type { Completion, CompletionRequest } from "./completion.ts";
 import { createKnownTerms } from "./known-terms.ts";

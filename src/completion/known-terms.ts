@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { sourcesOf, type Terms, termsOf } from "../agent/grammar/places.ts";
-import type { EndpointModel, EndpointModels } from "../registry/model/endpoint-models.ts";
-import type { TermKind } from "../registry/model/schema.ts";
+import type { EndpointModel, EndpointModels, TermKind } from "../registry/model.ts";
 
 /** An endpoint that is asked at the cursor, with what is known of it. */
 export interface KnownEndpoint extends Pick<Terms, "items" | "table"> {

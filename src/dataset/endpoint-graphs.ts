@@ -1,13 +1,16 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../rdf/triple-index.ts";
 import { dcat, dcterms, fedway, rdf, rdfs, sd, voidVocabulary as v } from "../rdf/vocabularies.ts";
-import type { Capabilities } from "../registry/capabilities/capabilities.ts";
-import type { CatalogDocument } from "../registry/catalog/catalog.ts";
-import type { PublishedFacts } from "../registry/catalog/published/published-facts.ts";
-import { descriptionQuads } from "../registry/descriptions/description-quads.ts";
-import { descriptionUrl } from "../registry/descriptions/published-documents.ts";
-import { QuadWriter } from "../registry/descriptions/quad-writer.ts";
-import type { ClassPartition, PropertyPartition, VoidDescription } from "../registry/descriptions/void-description.ts";
+import type { Capabilities } from "../registry/capabilities.ts";
+import type { CatalogDocument, PublishedFacts } from "../registry/catalog.ts";
+import {
+  type ClassPartition,
+  descriptionQuads,
+  descriptionUrl,
+  type PropertyPartition,
+  QuadWriter,
+  type VoidDescription,
+} from "../registry/descriptions.ts";
 
 /** Names of the registry's resources. */
 export interface Naming {

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { Availability, Incident, WindowSummary } from "../monitor/monitor.ts";
 import { kindOf, subjectOf } from "../monitor/subjects.ts";
 import { dcterms, dqv, fedway, prov } from "../rdf/vocabularies.ts";
-import { QuadWriter } from "../registry/descriptions/quad-writer.ts";
+import { QuadWriter } from "../registry/descriptions.ts";
 import { iriOf, type Naming } from "./endpoint-graphs.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();

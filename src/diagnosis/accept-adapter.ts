@@ -5,8 +5,13 @@ import type { Admission, Admitted } from "../query/admission.ts";
 import type { Probe } from "../query/probe.ts";
 import { termToText } from "../results/terms.ts";
 import { isWritableIri } from "../rdf/term-text.ts";
-import type { AcceptedAdapter, CatalogEntry, EditableCatalog, KeyPlace } from "../registry/catalog/catalog.ts";
-import { adapterQuads } from "../registry/catalog/key-adapters.ts";
+import {
+  type AcceptedAdapter,
+  adapterQuads,
+  type CatalogEntry,
+  type EditableCatalog,
+  type KeyPlace,
+} from "../registry/catalog.ts";
 import { dcat, rdf } from "../rdf/vocabularies.ts";
 import { type KeyAdapter, keyAdapters } from "./why/join-keys.ts";
 

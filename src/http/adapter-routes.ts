@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { AcceptedAdapter } from "../registry/catalog/catalog.ts";
+import { AcceptedAdapter } from "../registry/catalog.ts";
 import { sendJson } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";

@@ -3,7 +3,7 @@ import type * as RDF from "@rdfjs/types";
 import { basename, isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { TSchema } from "typebox";
-import type { EditableCatalog } from "../registry/catalog/catalog.ts";
+import type { EditableCatalog } from "../registry/catalog.ts";
 import {
   CatalogProblems,
   Endpoint,

@@ -6,7 +6,7 @@ import {
   CatalogEntry,
   CatalogProblem,
   Federation as NamedMembers,
-} from "../registry/catalog/catalog.ts";
+} from "../registry/catalog.ts";
 import { paging } from "./paging.ts";
 import { view, strictObject, integer, text, texts } from "./schemas.ts";
 

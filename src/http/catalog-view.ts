@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import type { CatalogDocument, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
-import { splitOver } from "../registry/schema/split-classes.ts";
-import { oneSentence } from "../registry/schema/one-sentence.ts";
-import type { EndpointStatus } from "../registry/find/search-index.ts";
+import type { CatalogDocument, CatalogEntry, Federation } from "../registry/catalog.ts";
+import { oneSentence, splitOver } from "../registry/schema.ts";
+import type { EndpointStatus } from "../registry/find.ts";
 import type { HttpDeps } from "./http-deps.ts";
 
 type Kind = CatalogDocument["kind"];

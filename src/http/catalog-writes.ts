@@ -3,9 +3,13 @@ import type * as RDF from "@rdfjs/types";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogDocument } from "../registry/catalog/catalog.ts";
-import { type DocumentFields, documentOf, withFields } from "../registry/catalog/document-fields.ts";
-import { identifyDocument } from "../registry/catalog/document.ts";
+import {
+  type CatalogDocument,
+  type DocumentFields,
+  documentOf,
+  identifyDocument,
+  withFields,
+} from "../registry/catalog.ts";
 import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
 import { plainHeaders, sendNothing } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";

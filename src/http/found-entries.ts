@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { LinkedEndpoint } from "../registry/find/rank/linked-hit.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import type { EntryFilter, EntryPage } from "../registry/find/search-index.ts";
+import type { EntryFilter, EntryPage, LinkedEndpoint } from "../registry/find.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import type { HttpDeps } from "./http-deps.ts";
 
 interface Found extends EntryPage {

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { healthStates } from "../monitor/monitor.ts";
 import type { Availability, Incident } from "../monitor/monitor.ts";
 import { kindOf, subjectOf } from "../monitor/subjects.ts";

@@ -2,17 +2,17 @@ import type * as RDF from "@rdfjs/types";
 import type { FastifyInstance, FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import {
+  type CatalogDocument,
   maxDocumentBytes,
   maxDocumentQuads,
   parseDocument,
   reasonOf,
   writeDocument,
-} from "../registry/catalog/document.ts";
+} from "../registry/catalog.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { addJsonBodies } from "./json-body.ts";
 import { utf8Text } from "./protocol-operation.ts";
 import { Readable } from "node:stream";
-import type { CatalogDocument } from "../registry/catalog/catalog.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import type { ResultFormat } from "../results/formats.ts";
 import { formatNamed, type FormatParameters, negotiateFormat, weightedList } from "../results/negotiation.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { MonitorReader } from "../monitor/monitor.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
+import type { Catalog } from "../registry/catalog.ts";
 import { view } from "./schemas.ts";
 
 /** Inputs of the readiness check. */

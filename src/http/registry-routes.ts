@@ -2,11 +2,9 @@ import { Readable } from "node:stream";
 import { unknownId } from "../errors/unknown-id.ts";
 import { vocabularyPrefixes } from "../rdf/vocabularies.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import { partsOf } from "../registry/schema/split-classes.ts";
-import { schemaViewInTurns } from "../registry/schema/schema-view.ts";
-import { catalogVoid, descriptionUrl, voidQuads } from "../registry/descriptions/published-documents.ts";
-import type { VoidDescription } from "../registry/descriptions/void-description.ts";
+import { type CatalogEntry, describeAdvice } from "../registry/catalog.ts";
+import { partsOf, schemaViewInTurns } from "../registry/schema.ts";
+import { catalogVoid, descriptionUrl, type VoidDescription, voidQuads } from "../registry/descriptions.ts";
 import { FormatParameters } from "./catalog-schemas.ts";
 import { anyOriginHeaders, hasTag, sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
@@ -18,8 +16,7 @@ import {
   SearchParameters,
   VoidParameters,
 } from "./registry-schemas.ts";
-import { describeAdvice } from "../registry/catalog/describe-advice.ts";
-import { SearchAnswer } from "../registry/find/rank/search-answer.ts";
+import { SearchAnswer } from "../registry/find.ts";
 import { createVoidDocuments, quadsInTurns } from "./void-documents.ts";
 import { answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
 

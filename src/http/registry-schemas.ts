@@ -1,4 +1,4 @@
-import { capabilitiesSchema } from "../registry/capabilities/capabilities.ts";
+import { capabilitiesSchema } from "../registry/capabilities.ts";
 import { Job } from "../jobs/job-queue.ts";
 import { Type } from "typebox";
 import { paging } from "./paging.ts";

@@ -3,11 +3,7 @@ import { unknownId } from "../errors/unknown-id.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { headersOf, takesTrailers, trailersOf } from "./answer-headers.ts";
-import {
-  type DescribedService,
-  descriptionUrl,
-  serviceDescription,
-} from "../registry/descriptions/published-documents.ts";
+import { type DescribedService, descriptionUrl, serviceDescription } from "../registry/descriptions.ts";
 import { resultFormats } from "../results/formats.ts";
 import { bytesOf } from "../results/gathered-body.ts";
 import { spreadsheetCsv } from "../results/spreadsheet-csv.ts";

@@ -2,8 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { vocabularyPrefixes } from "../rdf/vocabularies.ts";
-import { type DescriptionForm, descriptionQuads } from "../registry/descriptions/description-quads.ts";
-import type { VoidDescription } from "../registry/descriptions/void-description.ts";
+import { type DescriptionForm, descriptionQuads, type VoidDescription } from "../registry/descriptions.ts";
 import type { ResultFormat } from "../results/formats.ts";
 import { serializeGraph } from "../results/serialize.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { kindOf, subjectOf } from "./subjects.ts";
 import type { Incident, IncidentKind } from "./monitor.ts";
 

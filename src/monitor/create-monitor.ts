@@ -2,7 +2,7 @@ import { unknownId } from "../errors/unknown-id.ts";
 import { randomUUID } from "node:crypto";
 import { type Clock, every } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Catalog, CatalogEntry, EditableCatalog } from "../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry, EditableCatalog } from "../registry/catalog.ts";
 import type { Store } from "../store/store.ts";
 import { createFindings, type NamedFinding } from "./findings.ts";
 import { createHealthReader } from "./health-reader.ts";

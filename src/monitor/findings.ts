@@ -1,5 +1,5 @@
 import { unknownId } from "../errors/unknown-id.ts";
-import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
 import { isDeepStrictEqual } from "node:util";
 import { blankRecord, closedRecord, type HealthRecord, remindedRecord, withIncident } from "./health-record.ts";
 import { incidentId, openedIncident } from "./open-incident.ts";

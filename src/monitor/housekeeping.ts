@@ -1,5 +1,5 @@
 import type { JobKind, JobSchedule } from "../jobs/job-queue.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
+import type { Catalog } from "../registry/catalog.ts";
 import type { Announcer } from "./recorder.ts";
 import type { HealthRepository } from "./health-repository.ts";
 import { isBlank, leftRecord, withdrawnRecord } from "./health-record.ts";

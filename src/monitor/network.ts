@@ -1,4 +1,4 @@
-import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
 import type { HealthRecord } from "./health-record.ts";
 import type { HealthRepository } from "./health-repository.ts";
 import { isSilent } from "./judgement.ts";

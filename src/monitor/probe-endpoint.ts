@@ -1,10 +1,15 @@
 import type { Asker, WholeAnswer } from "../outbound/whole-answer.ts";
 import { FedwayError, type FaultKind, toFedwayError } from "../errors/fedway-error.ts";
 import { type Clock, sleep } from "../clock.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
-import type { EndpointView } from "../registry/capabilities/capabilities.ts";
-import { canary, plainCanary, type Probe, valuesTable } from "../registry/capabilities/probes.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import {
+  canary,
+  type EndpointView,
+  hasSearchForm,
+  plainCanary,
+  type Probe,
+  valuesTable,
+} from "../registry/capabilities.ts";
 import type { Observation } from "./monitor.ts";
 import { transportFaults } from "./judgement.ts";
 import type { ErrorCode } from "../errors/codes.ts";

@@ -1,7 +1,7 @@
 import { every } from "../clock.ts";
 import type { FollowOptions } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
-import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
 import type { HeartbeatRepository } from "./heartbeat.ts";
 import type { MaintenanceRepository } from "./maintenance.ts";
 import type { Observation } from "./monitor.ts";

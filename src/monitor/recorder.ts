@@ -11,7 +11,7 @@ import {
   type IncidentNotice,
 } from "./health-record.ts";
 import { probedRecord } from "./probed-record.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import type { History } from "./history.ts";
 import type { MonitorEvent, Observation } from "./monitor.ts";
 import type { Store } from "../store/store.ts";

@@ -1,7 +1,7 @@
 import { amountText, numberText } from "../figures.ts";
-import type { Capabilities } from "../registry/capabilities/capabilities.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import type { VoidDescription } from "../registry/descriptions/void-description.ts";
+import type { Capabilities } from "../registry/capabilities.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import type { VoidDescription } from "../registry/descriptions.ts";
 import type { Score, ScorePart, WindowName, WindowSummary } from "./monitor.ts";
 
 /** Inputs of a score; undefined means unknown. */

@@ -1,4 +1,4 @@
-import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
 import {
   blankRecord,
   closedRecord,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { createCollection } from "../store/collection.ts";
-import type { CatalogEntry, Catalog } from "../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
 import type {
   EndpointHealth,
   HealthState,

@@ -1,5 +1,5 @@
 import { bareHost, isOwnHost } from "../outbound/address-guard.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { createHash } from "node:crypto";
 import type { Finding, Incident, IncidentKind } from "./monitor.ts";
 

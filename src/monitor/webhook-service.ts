@@ -6,7 +6,7 @@ import { systemClock, sleep } from "../clock.ts";
 import { type Static, Type } from "typebox";
 import { type Collection, createCollection } from "../store/collection.ts";
 import type { JsonClient } from "../outbound/json-client.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
+import type { Catalog } from "../registry/catalog.ts";
 import type { IncidentNotice } from "./health-record.ts";
 import { subjectOf } from "./subjects.ts";
 import {

@@ -1,4 +1,4 @@
-import type { AcceptedAdapter, KeyPlace } from "../registry/catalog/catalog.ts";
+import type { AcceptedAdapter, KeyPlace } from "../registry/catalog.ts";
 import { keyExpressions } from "../rdf/key-rule.ts";
 import { type UnlikeKey, withAdaptedKeys } from "../sparql/adapted-keys.ts";
 import { requiredTriples } from "../sparql/certain-variables.ts";

@@ -1,7 +1,7 @@
 import { analyseQuery } from "../sparql/analyse-query.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
 import { isWord } from "../sparql/tokens.ts";
-import type { Federation } from "../registry/catalog/catalog.ts";
+import type { Federation } from "../registry/catalog.ts";
 import type { PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import type { PlanNote } from "./query-plan.ts";
 import { rankedHomes, usesWeight } from "./rank-homes.ts";

@@ -1,6 +1,6 @@
 import { tripleCountQuery } from "../sparql/count-triples.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import type { ServiceElement } from "../sparql/outline.ts";
 import { type ParsedQuery, parseQuery, type QueryTree, treeOfGroup } from "../sparql/parse-query.ts";
 import { columnsOf } from "../sparql/scope.ts";

@@ -3,7 +3,7 @@ import { constructsOf, type QueryConstruct } from "../sparql/used-constructs.ts"
 import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { evaluatedOver, type MadePlan } from "./build-plan.ts";
 import { refuseWrongCalls } from "./unknown-functions.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { plannedEndpoint } from "./service-targets.ts";
 import type { PlanContext } from "./plan-request.ts";
 

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { type SubstitutedText, substituted } from "../sparql/substituted-text.ts";

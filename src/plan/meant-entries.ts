@@ -1,5 +1,5 @@
 import { editDistance } from "../errors/nearest.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { splitGraphs } from "../sparql/default-graphs.ts";
 import { downLast } from "./offer-endpoints.ts";
 import type { PlanContext } from "./plan-request.ts";

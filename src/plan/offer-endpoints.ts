@@ -1,5 +1,5 @@
 import { type ErrorWhere, FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry, Federation } from "../registry/catalog.ts";
 import type { AnalysedQuery } from "../sparql/analyse-query.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
 import { type UsedTerm, usedTerms } from "../sparql/used-terms.ts";

@@ -1,4 +1,4 @@
-import type { Catalog, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry, Federation } from "../registry/catalog.ts";
 import type { Suggestion } from "../errors/fedway-error.ts";
 import type { ParsedQuery, QueryTree } from "../sparql/parse-query.ts";
 import type { AnswerKind } from "../results/model.ts";

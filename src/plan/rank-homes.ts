@@ -1,4 +1,4 @@
-import type { PublishedFacts } from "../registry/catalog/published/published-facts.ts";
+import type { PublishedFacts } from "../registry/catalog.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
 import { resolveIri } from "../sparql/resolve-iri.ts";
 import { isWord } from "../sparql/tokens.ts";

@@ -1,5 +1,5 @@
 import { type ErrorWhere, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry, Federation } from "../registry/catalog.ts";
 import type { AnalysedQuery, ServiceClause } from "../sparql/analyse-query.ts";
 import { isFollowed } from "./followed-targets.ts";
 import { entryMeant, longestTarget, nearMisses } from "./meant-entries.ts";

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { answerKindOf, followsGrammar, type QueryForm } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
 import { type NewerConstruct, newerConstruct } from "../sparql/sparql-1-2.ts";

@@ -1,6 +1,6 @@
 import type { Asker } from "../outbound/whole-answer.ts";
 import { type Clock, every } from "../clock.ts";
-import type { AskedEndpoint, Catalog } from "../registry/catalog/catalog.ts";
+import type { AskedEndpoint, Catalog } from "../registry/catalog.ts";
 import type { FactTable } from "./fact-table.ts";
 import type { FollowedParts } from "./follow-facts.ts";
 

@@ -1,7 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { Type } from "typebox";
-import type { ReadTriple } from "../registry/descriptions/compute/triple-facts.ts";
-import type { VoidDescription } from "../registry/descriptions/void-description.ts";
+import type { ReadTriple, VoidDescription } from "../registry/descriptions.ts";
 import type { TermSpace } from "../plan/source-selection.ts";
 import { rdf } from "../rdf/vocabularies.ts";
 import { termToText } from "../results/terms.ts";

@@ -1,4 +1,4 @@
-import type { EndpointModels } from "../registry/model/endpoint-models.ts";
+import type { EndpointModels } from "../registry/model.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
 /** Options of a fact table. */

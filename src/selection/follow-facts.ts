@@ -1,5 +1,5 @@
-import type { CatalogEntry, EditableCatalog } from "../registry/catalog/catalog.ts";
-import type { EndpointModel, EndpointModels } from "../registry/model/endpoint-models.ts";
+import type { CatalogEntry, EditableCatalog } from "../registry/catalog.ts";
+import type { EndpointModel, EndpointModels } from "../registry/model.ts";
 import type { Store } from "../store/store.ts";
 import type { FactTable } from "./fact-table.ts";
 import { createKeyStore, withKeys } from "./endpoint-keys.ts";

@@ -10,7 +10,7 @@ import {
 import { iriText } from "../rdf/term-text.ts";
 import { rdf } from "../rdf/vocabularies.ts";
 import { isEnginePredicate } from "../sparql/engine-predicates.ts";
-import type { TermKind } from "../registry/model/schema.ts";
+import type { TermKind } from "../registry/model.ts";
 import { anything, isInstance, keyOf, type Shape, textOf, toAsked } from "./shape.ts";
 import type { FactTable } from "./fact-table.ts";
 import type { PropertyFacts, SourceFacts } from "./source-facts.ts";

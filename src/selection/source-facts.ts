@@ -1,6 +1,5 @@
 import type { TermSpace } from "../plan/source-selection.ts";
-import type { DescribedSchema } from "../registry/model/described-schema.ts";
-import type { KnownCount, TermKind } from "../registry/model/schema.ts";
+import type { DescribedSchema, KnownCount, TermKind } from "../registry/model.ts";
 import { literalSpaces } from "./term-space.ts";
 import type { TripleCopy } from "./triple-copy.ts";
 

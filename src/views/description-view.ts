@@ -1,5 +1,5 @@
 import { numberText } from "../figures.ts";
-import type { CountValue, SchemaClass, SchemaFact, SchemaJson } from "../registry/schema/schema-view.ts";
+import type { CountValue, SchemaClass, SchemaFact, SchemaJson } from "../registry/schema.ts";
 import { type Cell, unknown, type View } from "./view.ts";
 
 type FactStatus = NonNullable<CountValue>["status"];

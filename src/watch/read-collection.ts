@@ -2,8 +2,7 @@ import { hash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { readExampleFile } from "../registry/find/read/example-files.ts";
-import { toExample } from "../registry/find/read/example.ts";
+import { readExampleFile, toExample } from "../registry/find.ts";
 import { longestQuery, mostWatches, type WatchDefinition } from "./watch.ts";
 
 /** Queries to be watched, and what could not be used. */

@@ -1,8 +1,8 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { QueryService } from "../query/query-service.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
-import type { SearchIndex } from "../registry/find/search-index.ts";
+import type { Catalog } from "../registry/catalog.ts";
+import type { SearchIndex } from "../registry/find.ts";
 import { parseQuery } from "../sparql/parse-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";
 import { type UsedTerm, usedTerms } from "../sparql/used-terms.ts";

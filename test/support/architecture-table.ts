@@ -14,13 +14,15 @@ export interface Module {
   readonly packages: readonly string[];
   /** It names no type of a package either. */
   readonly ownTypesOnly?: boolean;
+  /** The files that other modules may import; all when absent. Folders behind them are private. */
+  readonly publicFiles?: readonly string[];
 }
 
 const whole = (...modules: string[]): readonly ModuleImport[] => modules.map((module) => ({ module }));
 const tracer: ModuleImport = { module: "telemetry", files: ["tracing.ts"], typesOnly: true };
 const catalogTypes: ModuleImport = {
   module: "registry",
-  files: ["catalog/catalog.ts", "capabilities/capabilities.ts", "published/published-facts.ts"],
+  files: ["catalog.ts", "capabilities.ts"],
   typesOnly: true,
 };
 
@@ -93,11 +95,11 @@ export const modules: readonly Module[] = [
         module: "registry",
         files: [
           "catalog/catalog.ts",
-          "examples/example.ts",
-          "published/published-facts.ts",
-          "values/harvest.ts",
-          "void/description-service.ts",
-          "void/void-description.ts",
+          "catalog/published/published-facts.ts",
+          "descriptions/description-service.ts",
+          "descriptions/void-description.ts",
+          "find/read/example.ts",
+          "find/read/harvest.ts",
         ],
       },
       { module: "store", files: ["store.ts", "collection.ts"] },
@@ -114,6 +116,7 @@ export const modules: readonly Module[] = [
       { module: "embeddings", files: ["embedder.ts"], typesOnly: true },
     ],
     packages: ["lru-cache", "minisearch", "rdf-validate-shacl", "typebox"],
+    publicFiles: ["capabilities.ts", "catalog.ts", "descriptions.ts", "find.ts", "model.ts", "schema.ts"],
   },
   {
     name: "monitor",
@@ -139,7 +142,7 @@ export const modules: readonly Module[] = [
     // Which endpoints have matches of a pattern: facts of the registry, for the planner.
     name: "selection",
     imports: [
-      ...whole("plan", "sparql", "registry", "registry/model", "rdf"),
+      ...whole("plan", "sparql", "registry", "rdf"),
       { module: "results", files: ["terms.ts"] },
       { module: "outbound", files: ["whole-answer.ts"], typesOnly: true },
       { module: "store", files: ["store.ts", "collection.ts"] },
@@ -209,7 +212,7 @@ export const modules: readonly Module[] = [
   {
     name: "diagnosis",
     imports: [
-      ...whole("plan", "sparql", "rdf", "registry", "registry/model", "results"),
+      ...whole("plan", "sparql", "rdf", "registry", "results"),
       { module: "query", files: ["admission.ts", "probe.ts"], typesOnly: true },
       { module: "outbound", files: ["request-budget.ts"], typesOnly: true },
     ],
@@ -230,7 +233,7 @@ export const modules: readonly Module[] = [
     // Use cases of agents, one definition each for MCP, HTTP and the command line.
     name: "agent",
     imports: [
-      ...whole("html.ts", "query", "diagnosis", "rdf", "registry", "registry/model"),
+      ...whole("html.ts", "query", "diagnosis", "rdf", "registry"),
       { module: "outbound", files: ["model-api.ts", "request-budget.ts"] },
       { module: "results", files: ["json-structure.ts", "json-terms.ts"] },
       tracer,
@@ -240,10 +243,7 @@ export const modules: readonly Module[] = [
   {
     // Queries completed at a cursor.
     name: "completion",
-    imports: [
-      ...whole("sparql", "rdf", "registry", "registry/model"),
-      { module: "agent", files: ["grammar/places.ts"] },
-    ],
+    imports: [...whole("sparql", "rdf", "registry"), { module: "agent", files: ["grammar/places.ts"] }],
     packages: ["lru-cache", "typebox"],
   },
   {
@@ -259,7 +259,7 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("html.ts"),
       { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
-      { module: "registry", files: ["schema/schema-view.ts"], typesOnly: true },
+      { module: "registry", files: ["schema.ts"], typesOnly: true },
     ],
     packages: [],
   },
@@ -273,7 +273,6 @@ export const modules: readonly Module[] = [
     name: "dataset",
     imports: [
       ...whole("monitor", "rdf", "registry"),
-      { module: "registry/model", files: ["endpoint-models.ts"], typesOnly: true },
       { module: "hosting", files: ["store-thread.ts"], typesOnly: true },
     ],
     packages: [],
@@ -284,7 +283,6 @@ export const modules: readonly Module[] = [
       ...whole("html.ts", "clients", "query", "registry", "monitor", "rdf", "hosting", "results", "views"),
       { module: "engine", files: ["reports.ts"] },
       { module: "workers", files: ["fair-queue.ts"] },
-      { module: "registry/model", files: ["endpoint-models.ts", "joins.ts"] },
       { module: "jobs", files: ["job-queue.ts"] },
       { module: "store", files: ["store.ts"], typesOnly: true },
       {
@@ -361,7 +359,7 @@ export const modules: readonly Module[] = [
     name: "shards/src",
     imports: [
       ...whole("html.ts", "rdf", "results", "sparql", "workers"),
-      { module: "registry", files: ["void/void-description.ts"], typesOnly: true },
+      { module: "registry", files: ["descriptions.ts"], typesOnly: true },
     ],
     packages: [],
   },
@@ -416,7 +414,7 @@ export const modules: readonly Module[] = [
     name: "shards/src/questions",
     imports: [
       ...whole("rdf", "shards/src", "shards/src/package"),
-      { module: "registry", files: ["schema/names-in-words.ts", "schema/prefixes.ts", "values/harvest-plan.ts"] },
+      { module: "registry", files: ["find.ts", "schema.ts"] },
     ],
     packages: [],
   },

@@ -23,6 +23,7 @@ const files = folders.flatMap((folder) =>
 );
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, pathOf(file)), "utf8")]));
 const used = new Set<string>();
+const publicFilesUsed = new Set<string>();
 
 /** A node of the syntax tree (ESTree) with its place in the source. */
 interface Node {
@@ -129,6 +130,8 @@ function violation(file: string, reference: ImportReference): string | undefined
 function moduleViolation(module: Module, target: string, typeOnly: boolean): string | undefined {
   const to = moduleOf(target);
   if (!to) return `${target} is in no module of the table`;
+  const hidden = hiddenFrom(module, target);
+  if (hidden !== undefined) return hidden;
   if (to.name === module.name || ground.includes(to.name) || module.imports === "everything") return undefined;
   const rule = module.imports.find((one) => one.module === to.name);
   if (!rule) return `${module.name} may not import ${to.name}`;
@@ -138,6 +141,16 @@ function moduleViolation(module: Module, target: string, typeOnly: boolean): str
   return rule.files && !rule.files.includes(inside)
     ? `${module.name} may not import ${inside} of ${to.name}`
     : undefined;
+}
+
+/** Why a file is private to a module that others import by its public files only. */
+function hiddenFrom({ name }: Module, target: string): string | undefined {
+  const isIn = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+  const owner = modules.find((each) => each.publicFiles !== undefined && isIn(target, each.name));
+  if (owner === undefined || isIn(name, owner.name)) return undefined;
+  const file = target.slice(owner.name.length + 1);
+  publicFilesUsed.add(`${owner.name}/${file}`);
+  return owner.publicFiles?.includes(file) ? undefined : `${file} is no public file of ${owner.name}`;
 }
 
 const problems = files.flatMap((file) =>
@@ -168,6 +181,12 @@ test("every rule of the table is used", () => {
   ]);
   expect(all.length).toBeGreaterThan(40);
   expect(all.filter((rule) => !used.has(rule)).toSorted()).toEqual([]);
+});
+
+test("every public file is imported by another module", () => {
+  const all = modules.flatMap(({ name, publicFiles = [] }) => publicFiles.map((file) => `${name}/${file}`));
+  expect(all.length).toBeGreaterThan(0);
+  expect(all.filter((file) => !publicFilesUsed.has(file))).toEqual([]);
 });
 
 test("every module has files", () => {

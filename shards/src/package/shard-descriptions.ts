@@ -1,12 +1,12 @@
 import type * as RDF from "@rdfjs/types";
 import { rdf, voidExt, voidVocabulary, dcterms, fedway, foaf } from "../../../src/rdf/vocabularies.ts";
 import { writeTurtle } from "../../../src/rdf/write-turtle.ts";
-import { descriptionQuads } from "../../../src/registry/descriptions/description-quads.ts";
-import type {
-  ObjectPartition,
-  PropertyPartition,
-  VoidDescription,
-} from "../../../src/registry/descriptions/void-description.ts";
+import {
+  descriptionQuads,
+  type ObjectPartition,
+  type PropertyPartition,
+  type VoidDescription,
+} from "../../../src/registry/descriptions.ts";
 import { type Solution, valueOf, type WholeStore } from "./whole-store.ts";
 
 /** Description of a shard beside its triples. */

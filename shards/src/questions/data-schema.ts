@@ -1,5 +1,5 @@
-import { isLabel } from "../../../src/registry/find/read/harvest-plan.ts";
-import { readableName } from "../../../src/registry/schema/names-in-words.ts";
+import { isLabel } from "../../../src/registry/find.ts";
+import { readableName } from "../../../src/registry/schema.ts";
 import { rdf, xsd } from "../../../src/rdf/vocabularies.ts";
 import { isWritableIri } from "../../../src/rdf/term-text.ts";
 import { type Solution, valueOf, type WholeStore } from "../package/whole-store.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { iriText } from "../../../src/rdf/term-text.ts";
-import { createPrefixTable, type PrefixTable } from "../../../src/registry/schema/prefixes.ts";
+import { createPrefixTable, type PrefixTable } from "../../../src/registry/schema.ts";
 import type { NamedInput } from "../load/input.ts";
 import { openInputs, type WholeStore } from "../package/whole-store.ts";
 import type { OpenStore } from "../verify/answer-store.ts";

@@ -1,4 +1,4 @@
-import { severalOf } from "../../../src/registry/schema/names-in-words.ts";
+import { severalOf } from "../../../src/registry/schema.ts";
 import { type Solution, valueOf, type WholeStore } from "../package/whole-store.ts";
 import { rowsOfTerms } from "../verify/answer-store.ts";
 import { type ClassProperty, type DataClass, rowsOf } from "./data-schema.ts";

@@ -1,12 +1,16 @@
 import type * as RDF from "@rdfjs/types";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { amountText } from "../../../src/figures.ts";
-import type { CatalogWrite, EditableCatalog, CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
+import {
+  type CatalogEntry,
+  type CatalogWrite,
+  documentOf,
+  type EditableCatalog,
+} from "../../../src/registry/catalog.ts";
 import type { ShardDataset, FinishedShard } from "../finished-folder.ts";
 import { entryIdOf, shardUrl } from "../shard-addresses.ts";
 import { dataFactory } from "../../../src/rdf/triple-index.ts";
-import { documentOf } from "../../../src/registry/catalog/document-fields.ts";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 import type { Source } from "../materialise/manifest.ts";
 
 /** Parts that registering works with. */

@@ -1,4 +1,4 @@
-import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
+import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema.ts";
 import { iriParts } from "../../rdf/display-text.ts";
 import { type GrammarSource, type Place, placesOf, termsOf } from "../grammar/places.ts";
 

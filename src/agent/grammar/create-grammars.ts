@@ -1,8 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
-import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
-import { describeAdvice } from "../../registry/catalog/describe-advice.ts";
-import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
+import { type Catalog, type CatalogEntry, describeAdvice } from "../../registry/catalog.ts";
+import type { EndpointModels } from "../../registry/model.ts";
 import type { GrammarDialect } from "./grammar.ts";
 import { sourcesOf } from "./places.ts";
 import { type GrammarRequest, sparqlGrammar } from "./sparql-grammar.ts";

@@ -1,9 +1,8 @@
-import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
+import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema.ts";
 import { plainText } from "../../rdf/display-text.ts";
-import { isWritable } from "../../registry/descriptions/values.ts";
-import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
-import type { KnownProperty, KnownSchema } from "../../registry/model/schema.ts";
-import { publishedSchema } from "../../registry/catalog/published/published-facts.ts";
+import { isWritable } from "../../registry/descriptions.ts";
+import type { EndpointModels, KnownProperty, KnownSchema } from "../../registry/model.ts";
+import { publishedSchema } from "../../registry/catalog.ts";
 
 /** An endpoint whose terms a grammar is made of. */
 export interface GrammarSource {

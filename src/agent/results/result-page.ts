@@ -1,6 +1,6 @@
 import { visible } from "../../html.ts";
 import type { TabularAnswer } from "../../query/table.ts";
-import { estimateTokens } from "../../registry/schema/compose-view.ts";
+import { estimateTokens } from "../../registry/schema.ts";
 import { jsonRow, jsonTerm } from "../../results/json-terms.ts";
 import { type CsvRows, csvRows } from "./csv-rows.ts";
 import type { KeptResult } from "./result-store.ts";

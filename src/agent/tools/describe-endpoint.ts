@@ -1,23 +1,21 @@
 import { Type } from "typebox";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
-import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../../registry/catalog.ts";
 import { publishedText } from "./published-text.ts";
 import {
+  estimateTokens,
+  partsOf,
+  type PrefixTable,
+  prefixTableOf,
   type SchemaDetail,
-  schemaViewInTurns,
   type SchemaView,
+  schemaViewInTurns,
   type ValueExamples,
-} from "../../registry/schema/schema-view.ts";
-import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
-import { joinsOf } from "../../registry/model/joins.ts";
-import { partsOf } from "../../registry/schema/split-classes.ts";
-import { type PrefixTable, prefixTableOf } from "../../registry/schema/prefixes.ts";
-import type { ValueIndex } from "../../registry/find/tables/value-index.ts";
-import type { DescriptionService } from "../../registry/descriptions/description-service.ts";
-import type { VoidDescription } from "../../registry/descriptions/void-description.ts";
-import type { Linker } from "../../registry/find/linker.ts";
-import { estimateTokens } from "../../registry/schema/compose-view.ts";
+} from "../../registry/schema.ts";
+import { type EndpointModels, joinsOf } from "../../registry/model.ts";
+import type { Linker, ValueIndex } from "../../registry/find.ts";
+import type { DescriptionService, VoidDescription } from "../../registry/descriptions.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
 import { fitting, isIdentity, joinText } from "./join-text.ts";
 import type { Reply } from "../reply.ts";

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
-import type { HitTerm, LinkedEndpoint } from "../../registry/find/rank/linked-hit.ts";
-import type { Linker } from "../../registry/find/linker.ts";
-import { estimateTokens } from "../../registry/schema/compose-view.ts";
+import type { HitTerm, LinkedEndpoint, Linker } from "../../registry/find.ts";
+import { estimateTokens } from "../../registry/schema.ts";
 import { bracketedIri, iriParts, plainText } from "../../rdf/display-text.ts";
 import { defineTool } from "../tool.ts";
 

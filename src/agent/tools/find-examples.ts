@@ -1,8 +1,7 @@
 import { Type } from "typebox";
-import type { Catalog } from "../../registry/catalog/catalog.ts";
-import type { Example, ExampleOutcome } from "../../registry/find/read/example.ts";
-import type { ExampleService } from "../../registry/find/read/example-service.ts";
-import { estimateTokens } from "../../registry/schema/compose-view.ts";
+import type { Catalog } from "../../registry/catalog.ts";
+import type { Example, ExampleOutcome, ExampleService } from "../../registry/find.ts";
+import { estimateTokens } from "../../registry/schema.ts";
 import { plainText } from "../../rdf/display-text.ts";
 import { nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";

@@ -1,9 +1,7 @@
 import { keyAdapters } from "../../diagnosis/why/join-keys.ts";
 import { dataFactory } from "../../rdf/triple-index.ts";
-import type { KnownJoin } from "../../registry/model/joins.ts";
-import type { KnownCount } from "../../registry/model/schema.ts";
-import { estimateTokens } from "../../registry/schema/compose-view.ts";
-import type { PrefixTable } from "../../registry/schema/prefixes.ts";
+import type { KnownCount, KnownJoin } from "../../registry/model.ts";
+import { estimateTokens, type PrefixTable } from "../../registry/schema.ts";
 import { bracketedIri } from "../../rdf/display-text.ts";
 
 const marks: Readonly<Partial<Record<KnownCount["status"], string>>> = { sampled: "~", lowerBound: ">=", claimed: "*" };

@@ -1,6 +1,5 @@
-import type { PublishedFacts, PublishedTerm } from "../../registry/catalog/published/published-facts.ts";
-import { estimateTokens } from "../../registry/schema/compose-view.ts";
-import { createPrefixTable } from "../../registry/schema/prefixes.ts";
+import type { PublishedFacts, PublishedTerm } from "../../registry/catalog.ts";
+import { createPrefixTable, estimateTokens } from "../../registry/schema.ts";
 import { fitting } from "./join-text.ts";
 
 /**

@@ -4,7 +4,7 @@ import type { QueryCheck } from "../../diagnosis/check/query-check.ts";
 import { FedwayError, type Problem, toFedwayError, toProblem } from "../../errors/fedway-error.ts";
 import type { QueryService } from "../../query/query-service.ts";
 import type { TabularAnswer } from "../../query/table.ts";
-import type { RawExample } from "../../registry/find/read/example.ts";
+import type { RawExample } from "../../registry/find.ts";
 import { choice } from "../arguments.ts";
 import type { RowFormat } from "../results/result-page.ts";
 import type { ResultStore } from "../results/result-store.ts";

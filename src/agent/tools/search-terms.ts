@@ -1,7 +1,6 @@
 import { Type } from "typebox";
-import type { LinkedTerm, Linker } from "../../registry/find/linker.ts";
+import type { LinkedTerm, Linker, ValueHit } from "../../registry/find.ts";
 import { bracketedIri, iriParts, plainText, valueText } from "../../rdf/display-text.ts";
-import type { ValueHit } from "../../registry/find/tables/value-index.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";
 

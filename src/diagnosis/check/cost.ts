@@ -1,7 +1,6 @@
 import { rdf } from "../../rdf/vocabularies.ts";
 import { isPath, patternTerm, type PatternTerm, type PlacedPattern } from "../../sparql/query-patterns.ts";
-import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
-import { joinsOf } from "../../registry/model/joins.ts";
+import { type EndpointModels, joinsOf } from "../../registry/model.ts";
 import type { Element } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";

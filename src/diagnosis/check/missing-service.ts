@@ -2,7 +2,7 @@ import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { KnownTerms } from "../../plan/plan-request.ts";
 import { downLast } from "../../plan/offer-endpoints.ts";
 import type { PlanContext } from "../../plan/plan-request.ts";
-import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../../registry/catalog.ts";
 import { analyseQuery } from "../../sparql/analyse-query.ts";
 import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import { wrapOutside } from "../../sparql/wrap-outside.ts";

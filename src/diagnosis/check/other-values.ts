@@ -1,4 +1,4 @@
-import type { ValueHit, ValueIndex } from "../../registry/find/tables/value-index.ts";
+import type { ValueHit, ValueIndex } from "../../registry/find.ts";
 import type { KnownTerms } from "../../plan/plan-request.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";

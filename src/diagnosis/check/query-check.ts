@@ -3,7 +3,7 @@ import { inTurns } from "../../clock.ts";
 import { FedwayError, type Problem, type Repair, toProblem } from "../../errors/fedway-error.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import type { PlanNote, QueryPlan } from "../../plan/query-plan.ts";
-import { describedFederation } from "../../registry/catalog/described-federation.ts";
+import { describedFederation } from "../../registry/catalog.ts";
 import { costWarning } from "./cost.ts";
 import { type Draft, draftOf, isParsed, isPlanned, type ParsedDraft, planOf } from "./draft-query.ts";
 import { type CheckOptions, type CheckRequest, type Place, vocabulariesFor } from "./lookups.ts";

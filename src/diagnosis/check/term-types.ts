@@ -1,7 +1,7 @@
 import type { KnownSources } from "../../plan/plan-request.ts";
 import type { TermSpace } from "../../plan/source-selection.ts";
 import { languageTypes, rdf, xsd } from "../../rdf/vocabularies.ts";
-import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
+import type { EndpointModels } from "../../registry/model.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
 import { type PropertyFacts, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 

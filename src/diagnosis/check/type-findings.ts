@@ -1,5 +1,5 @@
 import { literalText } from "../../rdf/term-text.ts";
-import type { KeyGroup } from "../../registry/find/tables/read-values.ts";
+import type { KeyGroup } from "../../registry/find.ts";
 import type { Constraint, JoinedPattern } from "../../sparql/joined-patterns.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Suggestion } from "../../errors/fedway-error.ts";
-import type { SearchIndex } from "../../registry/find/search-index.ts";
+import type { SearchIndex } from "../../registry/find.ts";
 import { termEdit, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PlacedPattern } from "../../sparql/query-patterns.ts";

@@ -1,8 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { rdf } from "../../rdf/vocabularies.ts";
-import { type PrefixTable, prefixTableOf } from "../../registry/schema/prefixes.ts";
-import type { DescribedSchema } from "../../registry/model/described-schema.ts";
-import type { KnownProperty } from "../../registry/model/schema.ts";
+import { type PrefixTable, prefixTableOf } from "../../registry/schema.ts";
+import type { DescribedSchema, KnownProperty } from "../../registry/model.ts";
 import type { PlacedPattern } from "../../sparql/query-patterns.ts";
 
 /** A property in a description. */

@@ -1,7 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { editDistance } from "../../errors/nearest.ts";
-import { fold } from "../../registry/find/words/words.ts";
-import { comparedIri, iriLikeness, termDifferences } from "../../registry/find/words/term-likeness.ts";
+import { comparedIri, fold, iriLikeness, termDifferences } from "../../registry/find.ts";
 
 /** Difference between a term and the one that was probably meant, for the reader. */
 export const differences = {

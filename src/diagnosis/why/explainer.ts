@@ -5,7 +5,7 @@ import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { Admission, Admitted } from "../../query/admission.ts";
 import type { Probe } from "../../query/probe.ts";
-import type { Catalog } from "../../registry/catalog/catalog.ts";
+import type { Catalog } from "../../registry/catalog.ts";
 import { withServiceUrls } from "../../sparql/service-ids.ts";
 import type { QueryCheck } from "../check/query-check.ts";
 import { statedText } from "../evidence.ts";

@@ -4,7 +4,7 @@ import type { ErrorWhere, FedwayError, Repair, Suggestion } from "../../errors/f
 import type { KnownTerms } from "../../plan/plan-request.ts";
 import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
-import type { Catalog } from "../../registry/catalog/catalog.ts";
+import type { Catalog } from "../../registry/catalog.ts";
 import { termToText } from "../../results/terms.ts";
 import { editRange, editText, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";

@@ -2,9 +2,8 @@ import type * as RDF from "@rdfjs/types";
 import { keyAdapters } from "./join-keys.ts";
 import { literalFromParts } from "../../results/terms.ts";
 import { dataFactory } from "../../rdf/triple-index.ts";
-import type { PrefixTable } from "../../registry/schema/prefixes.ts";
-import type { KeyGroup } from "../../registry/find/tables/read-values.ts";
-import type { ValueIndex } from "../../registry/find/tables/value-index.ts";
+import type { PrefixTable } from "../../registry/schema.ts";
+import type { KeyGroup, ValueIndex } from "../../registry/find.ts";
 
 /** Two groups of keys that name the same things in different ways. */
 interface UnlikeKeys {

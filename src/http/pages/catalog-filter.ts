@@ -1,8 +1,8 @@
 import { healthStates } from "../../monitor/monitor.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { nearest } from "../../errors/nearest.ts";
-import type { EntryFilter } from "../../registry/find/search-index.ts";
-import { endpointInterfaces } from "../../registry/catalog/catalog.ts";
+import type { EntryFilter } from "../../registry/find.ts";
+import { endpointInterfaces } from "../../registry/catalog.ts";
 
 /** Endpoints on one page unless the request says otherwise. */
 const pageSize = 25;

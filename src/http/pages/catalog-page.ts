@@ -1,5 +1,5 @@
-import type { CatalogEntry, EndpointInterface } from "../../registry/catalog/catalog.ts";
-import type { EntryFilter, EntryPage, Match } from "../../registry/find/search-index.ts";
+import type { CatalogEntry, EndpointInterface } from "../../registry/catalog.ts";
+import type { EntryFilter, EntryPage, Match } from "../../registry/find.ts";
 import { type HealthState, healthStates } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";

@@ -1,8 +1,6 @@
-import { type PublishedFacts, type PublishedTerm } from "../../registry/catalog/published/published-facts.ts";
-import { type Part, partSentence } from "../../registry/schema/part-lines.ts";
-import { schemaView } from "../../registry/schema/schema-view.ts";
-import type { Freshness } from "../../registry/descriptions/description-service.ts";
-import type { VoidDescription } from "../../registry/descriptions/void-description.ts";
+import type { PublishedFacts, PublishedTerm } from "../../registry/catalog.ts";
+import { type Part, partSentence, schemaView } from "../../registry/schema.ts";
+import type { Freshness, VoidDescription } from "../../registry/descriptions.ts";
 import { descriptionView } from "../../views/description-view.ts";
 import { viewHtml } from "../../views/view-html.ts";
 import { type Asker, askFor } from "./login.ts";
@@ -13,10 +11,10 @@ import { schemaPicture } from "./link-pictures.ts";
 import { fact, table } from "./layout.ts";
 import {
   type Capabilities,
-  probedConstructs,
   type ProbedConstruct,
+  probedConstructs,
   type ProbeOutcome,
-} from "../../registry/capabilities/capabilities.ts";
+} from "../../registry/capabilities.ts";
 
 /** Known data of an endpoint, and their age. */
 export interface ShownData {

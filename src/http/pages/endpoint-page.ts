@@ -1,7 +1,7 @@
-import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
+import type { CatalogEntry, Federation } from "../../registry/catalog.ts";
 import type { Incident } from "../../monitor/monitor.ts";
 import { domainOf } from "../../monitor/subjects.ts";
-import { partsOf } from "../../registry/schema/split-classes.ts";
+import { partsOf } from "../../registry/schema.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { unseen } from "../monitor-routes.ts";
 import { knownEntry } from "../registry-routes.ts";

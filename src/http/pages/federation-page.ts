@@ -1,7 +1,7 @@
 import { unknownId } from "../../errors/unknown-id.ts";
-import type { Federation } from "../../registry/catalog/catalog.ts";
-import type { TermCounts } from "../../registry/find/search-index.ts";
-import { type SplitClass, splitOver } from "../../registry/schema/split-classes.ts";
+import type { Federation } from "../../registry/catalog.ts";
+import type { TermCounts } from "../../registry/find.ts";
+import { type SplitClass, splitOver } from "../../registry/schema.ts";
 import { type Html, html, joined } from "../../html.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { IdPath } from "../schemas.ts";

@@ -1,11 +1,10 @@
-import type { Count, VoidDescription } from "../../registry/descriptions/void-description.ts";
+import type { Count, VoidDescription } from "../../registry/descriptions.ts";
 import { amountText } from "../../figures.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { shortName, termLink } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
-import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
-import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
-import { joinsOf, type KnownJoin } from "../../registry/model/joins.ts";
+import type { CatalogEntry } from "../../registry/catalog.ts";
+import { type EndpointModels, joinsOf, type KnownJoin } from "../../registry/model.ts";
 import { iriParts } from "../../rdf/display-text.ts";
 import { graphPicture, mostNodes, type PictureEdge } from "./graph-picture.ts";
 import { countWithSign } from "../../views/description-view.ts";

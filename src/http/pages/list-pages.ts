@@ -1,7 +1,7 @@
 import type { Job, JobState } from "../../jobs/job-queue.ts";
 import type { HealthState } from "../../monitor/monitor.ts";
 import { healthStates } from "../../monitor/monitor.ts";
-import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
+import type { CatalogEntry, Federation } from "../../registry/catalog.ts";
 import { html, joined, type Piece } from "../../html.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { pageAt } from "../paging.ts";

@@ -1,7 +1,6 @@
 import { type Html, html } from "../../html.ts";
 import type { EndpointHealth } from "../../monitor/monitor.ts";
-import type { Capabilities } from "../../registry/capabilities/capabilities.ts";
-import { constructProbes, valuesTable } from "../../registry/capabilities/probes.ts";
+import { type Capabilities, constructProbes, valuesTable } from "../../registry/capabilities.ts";
 import { packageVersion } from "../../package-file.ts";
 import type { HttpSettings, HttpShell, TypedApp } from "../http-deps.ts";
 import { IdPath } from "../schemas.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { EditableCatalog } from "./catalog.ts";
+import type { EditableCatalog } from "../registry/catalog.ts";
 
 /** Id of the entry that an endpoint with this URL has for the life of one command. */
 export const onceId = (url: string): string => `once-${createHash("sha256").update(url).digest("hex").slice(0, 12)}`;
