@@ -1,7 +1,6 @@
 import { rdf } from "../rdf/vocabularies.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
-import { resolveIri } from "../sparql/resolve-iri.ts";
-import { type Token, tokenize } from "../sparql/tokens.ts";
+import { resolveIri, type Token, tokenize } from "../sparql/query.ts";
 
 /** Where a token stands. */
 interface Place {

@@ -1,11 +1,18 @@
 import type { AcceptedAdapter, KeyPlace } from "../registry/catalog.ts";
 import { keyExpressions } from "../rdf/key-rule.ts";
-import { type UnlikeKey, withAdaptedKeys } from "../sparql/adapted-keys.ts";
-import { requiredTriples } from "../sparql/certain-variables.ts";
-import type { Group, ServiceElement, TriplesElement } from "../sparql/outline.ts";
-import type { ParsedQuery } from "../sparql/parse-query.ts";
-import { elementsWithin, groupsOfSelect, groupsWithin, mentionedVariables } from "../sparql/scope.ts";
-import type { UsedTerm } from "../sparql/used-terms.ts";
+import { type UnlikeKey, withAdaptedKeys } from "../sparql/rewrite.ts";
+import {
+  elementsWithin,
+  type Group,
+  groupsOfSelect,
+  groupsWithin,
+  mentionedVariables,
+  requiredTriples,
+  type ServiceElement,
+  type TriplesElement,
+} from "../sparql/structure.ts";
+import type { ParsedQuery } from "../sparql/query.ts";
+import type { UsedTerm } from "../sparql/patterns.ts";
 import type { Draft } from "./decide-plan.ts";
 import type { PlanTask } from "./plan-request.ts";
 import type { NotedText } from "./prune-clauses.ts";

@@ -1,6 +1,5 @@
-import { analyseQuery } from "../sparql/analyse-query.ts";
-import type { ParsedQuery } from "../sparql/parse-query.ts";
-import { isWord } from "../sparql/tokens.ts";
+import { analyseQuery } from "../sparql/structure.ts";
+import { isWord, type ParsedQuery } from "../sparql/query.ts";
 import type { Federation } from "../registry/catalog.ts";
 import type { PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import type { PlanNote } from "./query-plan.ts";

@@ -1,16 +1,19 @@
-import { tripleCountQuery } from "../sparql/count-triples.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
-import type { ServiceElement } from "../sparql/outline.ts";
-import { type ParsedQuery, parseQuery, type QueryTree, treeOfGroup } from "../sparql/parse-query.ts";
-import { columnsOf } from "../sparql/scope.ts";
 import {
+  absoluteIris,
+  mergeClauses,
   outermost,
+  sameWithoutWrappers,
+  splitClauses,
+  tripleCountQuery,
+  withAbsoluteIris,
   withEmptySolutions,
   withoutDatasets,
   withoutWrappers,
-  sameWithoutWrappers,
 } from "../sparql/rewrite.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import { type AnalysedQuery, analyseQuery, columnsOf, type ServiceElement } from "../sparql/structure.ts";
+import { isWord, type ParsedQuery, parseQuery, type QueryTree, treeOfGroup } from "../sparql/query.ts";
 import type { Draft } from "./decide-plan.ts";
 import type { KnownFederation, PlanRequest, PlanTask } from "./plan-request.ts";
 import type {
@@ -24,11 +27,6 @@ import type {
 } from "./query-plan.ts";
 import { isOpenTarget } from "./followed-targets.ts";
 import { plannedEndpoint } from "./service-targets.ts";
-import { absoluteIris, withAbsoluteIris } from "../sparql/absolute-iris.ts";
-import { analyseQuery, type AnalysedQuery } from "../sparql/analyse-query.ts";
-import { mergeClauses } from "../sparql/merge-clauses.ts";
-import { isWord } from "../sparql/tokens.ts";
-import { splitClauses } from "../sparql/split-clauses.ts";
 
 /** A plan, and the trees of its query and of its clauses: no step behind it has to parse a text of the plan. */
 export interface MadePlan<Plan = DirectPlan | FederatedPlan> {

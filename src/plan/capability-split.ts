@@ -1,5 +1,5 @@
-import { parseQuery, type QueryTree } from "../sparql/parse-query.ts";
-import { constructsOf, type QueryConstruct } from "../sparql/used-constructs.ts";
+import { parseQuery, type QueryTree } from "../sparql/query.ts";
+import { constructsOf, type QueryConstruct } from "../sparql/patterns.ts";
 import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { evaluatedOver, type MadePlan } from "./build-plan.ts";
 import { refuseWrongCalls } from "./unknown-functions.ts";

@@ -1,12 +1,10 @@
 import { twoTargets, unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/monotone.ts";
-import type { ParsedQuery, QueryTree } from "../sparql/parse-query.ts";
-import { withServiceUrls } from "../sparql/service-ids.ts";
-import { columnsOf } from "../sparql/scope.ts";
-import { refuseLargeEvaluation } from "../sparql/tokens.ts";
-import { foldedTokens } from "../sparql/united-services.ts";
+import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/patterns.ts";
+import { type ParsedQuery, type QueryTree, refuseLargeEvaluation } from "../sparql/query.ts";
+import { foldedTokens, withServiceUrls } from "../sparql/rewrite.ts";
+import { columnsOf } from "../sparql/structure.ts";
 import { bodyOf, clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { madeOf, type MadePlan } from "./build-plan.ts";
 import { describedMeant, describedNotes } from "./ask-described.ts";

@@ -1,12 +1,16 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { analyseQuery, type AnalysedQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
-import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
-import { placeOf, withDefaultGraphs } from "../sparql/edit-text.ts";
-import { withEmptyGraphs, withExpandedTargets, withoutDatasets } from "../sparql/rewrite.ts";
-import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
-import { refuseLargeEvaluation } from "../sparql/tokens.ts";
-import { foldedTokens } from "../sparql/united-services.ts";
-import { wrapOutside } from "../sparql/wrap-outside.ts";
+import { type AnalysedQuery, analyseQuery, type OutsidePattern } from "../sparql/structure.ts";
+import { type ParsedQuery, parseQuery, refuseLargeEvaluation } from "../sparql/query.ts";
+import {
+  foldedTokens,
+  placeOf,
+  withAbsoluteIris,
+  withDefaultGraphs,
+  withEmptyGraphs,
+  withExpandedTargets,
+  withoutDatasets,
+  wrapOutside,
+} from "../sparql/rewrite.ts";
 import {
   directPlan,
   untouchedPlan,

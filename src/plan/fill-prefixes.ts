@@ -1,10 +1,16 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
-import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
-import { type SubstitutedText, substituted } from "../sparql/substituted-text.ts";
-import { isWord, type Token, tokenize } from "../sparql/tokens.ts";
-import { undeclaredPrefixes } from "../sparql/undeclared-prefixes.ts";
+import {
+  isWord,
+  type ParsedQuery,
+  parseQuery,
+  substituted,
+  type SubstitutedText,
+  type Token,
+  tokenize,
+  undeclaredPrefixes,
+} from "../sparql/query.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlanNote } from "./query-plan.ts";
 import { type Home, rankedHomes } from "./rank-homes.ts";

@@ -1,4 +1,4 @@
-import { haveService, type ServiceClause } from "../sparql/analyse-query.ts";
+import { haveService, type ServiceClause } from "../sparql/structure.ts";
 import type { PlannedEndpoint } from "./query-plan.ts";
 
 /** The endpoint of a clause whose variable names it, as plans write it until the values are known. */

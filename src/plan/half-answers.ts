@@ -1,7 +1,6 @@
-import type { AnalysedQuery } from "../sparql/analyse-query.ts";
-import { editText } from "../sparql/edit-text.ts";
-import { queryPatterns } from "../sparql/query-patterns.ts";
-import { termsOf, type UsedTerm } from "../sparql/used-terms.ts";
+import type { AnalysedQuery } from "../sparql/structure.ts";
+import { editText } from "../sparql/rewrite.ts";
+import { queryPatterns, termsOf, type UsedTerm } from "../sparql/patterns.ts";
 import { federationWith } from "./offer-endpoints.ts";
 import type { KnownPart, PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";

@@ -1,8 +1,7 @@
 import { nearest } from "../errors/nearest.ts";
 import type { Suggestion } from "../errors/fedway-error.ts";
-import type { ParsedQuery } from "../sparql/parse-query.ts";
-import { writtenIri } from "../sparql/resolve-iri.ts";
-import type { UsedTerm } from "../sparql/used-terms.ts";
+import { type ParsedQuery, writtenIri } from "../sparql/query.ts";
+import type { UsedTerm } from "../sparql/patterns.ts";
 import type { KnownTerms, PlanContext } from "./plan-request.ts";
 import { keyOf } from "./rank-homes.ts";
 

@@ -1,8 +1,8 @@
 import { type ErrorWhere, FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry, Federation } from "../registry/catalog.ts";
-import type { AnalysedQuery } from "../sparql/analyse-query.ts";
-import type { ParsedQuery } from "../sparql/parse-query.ts";
-import { type UsedTerm, usedTerms } from "../sparql/used-terms.ts";
+import type { AnalysedQuery } from "../sparql/structure.ts";
+import type { ParsedQuery } from "../sparql/query.ts";
+import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
 import { type MeantTerm, meantInstead, written } from "./known-terms.ts";
 import type { PlanContext } from "./plan-request.ts";
 import { extensionHolders, type Home, rankedHomes } from "./rank-homes.ts";

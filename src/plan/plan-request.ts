@@ -1,8 +1,8 @@
 import type { Catalog, CatalogEntry, Federation } from "../registry/catalog.ts";
 import type { Suggestion } from "../errors/fedway-error.ts";
-import type { ParsedQuery, QueryTree } from "../sparql/parse-query.ts";
+import type { ParsedQuery, QueryTree } from "../sparql/query.ts";
 import type { AnswerKind } from "../results/model.ts";
-import type { UsedTerm } from "../sparql/used-terms.ts";
+import type { UsedTerm } from "../sparql/patterns.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import type { Certificate, Exclusion, TermFacts, ValueKind } from "./source-selection.ts";
 

@@ -1,19 +1,23 @@
 import { literalText } from "../rdf/term-text.ts";
-import { type AnalysedQuery, analyseQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
-import { editText, type TextEdit, textOf } from "../sparql/edit-text.ts";
-import type { Element, Group, SelectOutline, TokenRange } from "../sparql/outline.ts";
-import { parseQuery, type ParsedQuery } from "../sparql/parse-query.ts";
 import {
+  type AnalysedQuery,
+  analyseQuery,
+  type Element,
+  type Group,
   groupsOf,
   groupsOfSelect,
+  type OutsidePattern,
   projectedVariables,
   projectsAll,
+  type SelectOutline,
   selectsOf,
   shareName,
+  type TokenRange,
   union,
-} from "../sparql/scope.ts";
-import { isWord, tokenAt } from "../sparql/tokens.ts";
-import { type TripleText, type TripleTerm, tripleTexts } from "../sparql/triple-texts.ts";
+} from "../sparql/structure.ts";
+import { editText, type TextEdit, textOf } from "../sparql/rewrite.ts";
+import { isWord, type ParsedQuery, parseQuery, tokenAt } from "../sparql/query.ts";
+import { type TripleTerm, type TripleText, tripleTexts } from "../sparql/patterns.ts";
 import type { DirectPlan, FederatedPlan, MergedMembers, PlanNote } from "./query-plan.ts";
 import { patternSources } from "./source-selection.ts";
 

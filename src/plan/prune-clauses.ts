@@ -1,9 +1,7 @@
-import type { AnalysedQuery } from "../sparql/analyse-query.ts";
-import { colocateClauses } from "../sparql/colocated-clauses.ts";
-import { withoutEmptyClauses } from "../sparql/empty-clauses.ts";
-import { type ParsedQuery, type QueryTree, treeOfGroup } from "../sparql/parse-query.ts";
-import { usedTerms } from "../sparql/used-terms.ts";
-import type { ServiceElement } from "../sparql/outline.ts";
+import type { AnalysedQuery, ServiceElement } from "../sparql/structure.ts";
+import { colocateClauses, withoutEmptyClauses } from "../sparql/rewrite.ts";
+import { type ParsedQuery, type QueryTree, treeOfGroup } from "../sparql/query.ts";
+import { usedTerms } from "../sparql/patterns.ts";
 import type { Draft } from "./decide-plan.ts";
 import { lackOf } from "./known-terms.ts";
 import type { KnownSources, PlanContext, PlanTask } from "./plan-request.ts";

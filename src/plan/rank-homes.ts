@@ -1,8 +1,6 @@
 import type { PublishedFacts } from "../registry/catalog.ts";
-import type { ParsedQuery } from "../sparql/parse-query.ts";
-import { resolveIri } from "../sparql/resolve-iri.ts";
-import { isWord } from "../sparql/tokens.ts";
-import { type UsedTerm, usedTerms } from "../sparql/used-terms.ts";
+import { isWord, type ParsedQuery, resolveIri } from "../sparql/query.ts";
+import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
 import type { PlanContext } from "./plan-request.ts";
 
 /** An endpoint that a query may be meant for. */

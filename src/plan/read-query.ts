@@ -1,7 +1,6 @@
 import { nearest } from "../errors/nearest.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
-import type { SubstitutedText } from "../sparql/substituted-text.ts";
+import { type ParsedQuery, parseQuery, type SubstitutedText } from "../sparql/query.ts";
 import { describedMeant } from "./ask-described.ts";
 import { namesEndpoint, parsedIfLegal, readingsOf, withEndpointPrefixes } from "./fill-prefixes.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";

@@ -1,6 +1,6 @@
 import { type ErrorWhere, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry, Federation } from "../registry/catalog.ts";
-import type { AnalysedQuery, ServiceClause } from "../sparql/analyse-query.ts";
+import type { AnalysedQuery, ServiceClause } from "../sparql/structure.ts";
 import { isFollowed } from "./followed-targets.ts";
 import { entryMeant, longestTarget, nearMisses } from "./meant-entries.ts";
 import { misplacedExtension } from "./offer-endpoints.ts";

@@ -1,7 +1,7 @@
 import { patternFault } from "../engine/expressions/regular-expressions.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { QueryTree } from "../sparql/parse-query.ts";
-import { constantPatterns, unknownCall } from "../sparql/used-constructs.ts";
+import type { QueryTree } from "../sparql/query.ts";
+import { constantPatterns, unknownCall } from "../sparql/patterns.ts";
 import type { MadePlan } from "./build-plan.ts";
 import type { FederatedClause, PlanNote } from "./query-plan.ts";
 

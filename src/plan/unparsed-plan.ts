@@ -1,9 +1,17 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
-import { answerKindOf, followsGrammar, type QueryForm } from "../sparql/parse-query.ts";
-import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
-import { type NewerConstruct, newerConstruct } from "../sparql/sparql-1-2.ts";
-import { isWord, tokenize, whereAt } from "../sparql/tokens.ts";
+import {
+  answerKindOf,
+  followsGrammar,
+  isWord,
+  newerConstruct,
+  type NewerConstruct,
+  type QueryForm,
+  rawLimit,
+  scanRawQuery,
+  tokenize,
+  whereAt,
+} from "../sparql/query.ts";
 import type { PlanRequest } from "./plan-request.ts";
 import type { DirectPlan, PlanNote } from "./query-plan.ts";
 import { plannedEndpoint } from "./service-targets.ts";

@@ -2,10 +2,8 @@ import type { AskedClause, ClauseEstimate, EmptyClause } from "../plan/plan-requ
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
 import type { AskedPattern, PatternSource, ValueKind } from "../plan/source-selection.ts";
 import { iriText } from "../rdf/term-text.ts";
-import { usesEnginePredicate } from "../sparql/engine-predicates.ts";
-import type { QueryTree } from "../sparql/parse-query.ts";
-import { plainPatterns } from "../sparql/query-patterns.ts";
-import { unmatchedPatterns } from "../sparql/unmatched-patterns.ts";
+import { plainPatterns, unmatchedPatterns, usesEnginePredicate } from "../sparql/patterns.ts";
+import type { QueryTree } from "../sparql/query.ts";
 import type { FactTable } from "./fact-table.ts";
 import { MemberView } from "./member-view.ts";
 import { claimOf } from "./term-claims.ts";

@@ -2,7 +2,7 @@ import { type AskedPattern, patternKey } from "../plan/source-selection.ts";
 import { iriText } from "../rdf/term-text.ts";
 import { rdf } from "../rdf/vocabularies.ts";
 import { termToText } from "../results/terms.ts";
-import type { PatternTerm, PlacedPattern } from "../sparql/query-patterns.ts";
+import type { PatternTerm, PlacedPattern } from "../sparql/patterns.ts";
 
 /** A triple pattern, and the graph that it is matched in; blank nodes are variables. */
 export interface Shape {

@@ -8,9 +8,8 @@ import {
 } from "../plan/source-selection.ts";
 import { stringText } from "../rdf/term-text.ts";
 import { xsd } from "../rdf/vocabularies.ts";
-import { isSummary } from "../sparql/monotone.ts";
-import { parseQuery } from "../sparql/parse-query.ts";
-import { queryPatterns } from "../sparql/query-patterns.ts";
+import { isSummary, queryPatterns } from "../sparql/patterns.ts";
+import { parseQuery } from "../sparql/query.ts";
 import type { FactTable } from "./fact-table.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isWord, tokenize } from "./tokens.ts";
+import { isWord, tokenize } from "./parse/tokens.ts";
 
 const parameter = "default-graph-uri";
 

@@ -1,175 +1,32 @@
-import type { AnalysedQuery, ServiceClause } from "./analyse-query.ts";
-import { datasetEdits, editRange, editText, emptyGroup, type TextEdit, textOf, unitGroup } from "./edit-text.ts";
-import type { ServiceElement } from "./outline.ts";
-import { hasScopedFilter, projectsAll, visibleInElement } from "./scope.ts";
-import { tokenAt } from "./tokens.ts";
-import type { ParsedQuery } from "./parse-query.ts";
+/** New texts from a parsed query, cut from its own text. */
 
-/** Which clauses are members of the federation, as opposed to extensions of an endpoint's engine. */
-export type IsMember = (service: ServiceElement) => boolean;
-
-/** The text without FROM and FROM NAMED. */
-export function withoutDatasets(query: AnalysedQuery): string {
-  return editText(query.parsed, datasetEdits(query.parsed));
-}
-
-/**
- * The text with `SERVICE <iri> { P }` replaced by `{ P }` at every depth, and by `P` where the clause is all there is
- * in a WHERE. The braces keep the scope of FILTER, BIND, VALUES and subqueries; where an engine might take a FILTER
- * for the condition of the OPTIONAL around it, `{ SELECT * { P } }` does.
- */
-export function withoutWrappers(query: AnalysedQuery, isMember: IsMember): string {
-  const { tokens } = query.parsed;
-  const edits = query.services
-    .filter((clause) => isMember(clause.element))
-    .flatMap(({ element, fillsWhere, fillsOptional }): TextEdit[] => {
-      // `SERVICE <a> { ?s ?p ?o . } .` must not become `?s ?p ?o . .`.
-      if (fillsWhere && tokens[element.to]?.text !== ".") return braces(element, "", "");
-      if (fillsOptional && hasScopedFilter(tokens, element.group)) return braces(element, "{ SELECT * {", "} }");
-      return [{ range: { from: element.from, to: element.name + 1 }, replacement: "" }];
-    });
-  return editText(query.parsed, edits);
-}
-
-/** Replaces `SERVICE <iri> {` and its closing brace. */
-function braces(element: ServiceElement, open: string, close: string): TextEdit[] {
-  return [
-    { range: { from: element.from, to: element.name + 2 }, replacement: open },
-    { range: { from: element.to - 1, to: element.to }, replacement: close },
-  ];
-}
-
-/** The text with every outermost member clause replaced by one empty solution: what SILENT makes of a failure. */
-export function withEmptySolutions(query: AnalysedQuery, isMember: IsMember): string {
-  const all = projectsAll(query.parsed.outline);
-  const edits = outermost(query, isMember).map(({ element }) => ({
-    range: element,
-    replacement: all ? unitGroup(visibleInElement(query.parsed.tokens, element)) : "{}",
-  }));
-  return editText(query.parsed, [...edits, ...datasetEdits(query.parsed)]);
-}
-
-/** Member clauses that stand in no other member clause. */
-export function outermost(query: AnalysedQuery, isMember: IsMember): readonly ServiceClause[] {
-  return query.services.filter((clause) => isMember(clause.element) && !clause.parent);
-}
-
-/** The text with each GRAPH around a SERVICE replaced by a group without solutions: our dataset has no named graph. */
-export function withEmptyGraphs(query: AnalysedQuery): string {
-  const edits = query.serviceGraphs.map((element) => ({
-    range: element,
-    replacement: emptyGroup(visibleInElement(query.parsed.tokens, element)),
-  }));
-  return editText(query.parsed, edits);
-}
-
-/**
- * The text with each `SERVICE ?v { P }`, as far as the values of `?v` are known, replaced by the union over the
- * values of `VALUES ?v { <iri> } SERVICE <iri> { P }` (SPARQL 1.1 Federated Query, section 4); and each SERVICE whose IRI
- * stands for several endpoints by the union over these.
- * @param endpointsOf the endpoints that an IRI stands for; undefined when it is one endpoint's own
- */
-export function withExpandedTargets(
-  query: AnalysedQuery,
-  endpointsOf: (iri: string) => readonly string[] | undefined,
-): string {
-  const edits: TextEdit[] = [];
-  let done = 0;
-  for (const { target, element } of query.services) {
-    const named = target.kind === "iri" ? endpointsOf(target.iri) : target.values?.map(({ iri = "" }) => iri);
-    if (!named || element.from < done) continue;
-    const variable = target.kind === "variable" ? target.name : undefined;
-    edits.push({ range: element, replacement: expansion(query, element, { variable, named }) });
-    done = element.to;
-  }
-  return editText(query.parsed, edits);
-}
-
-interface Expanded {
-  readonly variable: string | undefined;
-  readonly named: readonly string[];
-}
-
-function expansion(query: AnalysedQuery, element: ServiceElement, { variable, named }: Expanded): string {
-  if (named.length === 0) return emptyGroup(visibleInElement(query.parsed.tokens, element));
-  const silent = element.silent ? "SILENT " : "";
-  const branches = named.map((iri, copy) => {
-    const body = copy === 0 ? textOf(query.parsed, element.group) : copyWithOwnLabels(query, element, copy);
-    const value = variable === undefined ? "" : `VALUES ?${variable} { <${iri}> } `;
-    return `{ ${value}SERVICE ${silent}<${iri}> ${body} }`;
-  });
-  return branches.join(" UNION ");
-}
-
-/** A blank-node label may not occur in two graph patterns, so each copy of a body gets labels of its own. */
-function copyWithOwnLabels(query: AnalysedQuery, element: ServiceElement, copy: number): string {
-  const { tokens, text } = query.parsed;
-  const edits: TextEdit[] = [];
-  for (let at = element.group.from; at < element.group.to; at++) {
-    const token = tokenAt(tokens, at);
-    if (token.kind !== "blank") continue;
-    let label = `${token.text}_${copy}`;
-    while (text.includes(label)) label += "x";
-    edits.push({ range: { from: at, to: at + 1 }, replacement: label });
-  }
-  return editRange(query.parsed, element.group, edits);
-}
-
-type Tree = Record<string, unknown>;
-
-const isTree = (value: unknown): value is Tree => typeof value === "object" && value !== null && !Array.isArray(value);
-
-/**
- * True when two queries have the same syntax tree once member clauses are read as plain groups and dataset clauses
- * are left out: the proof, before anything is sent, that only wrappers were removed.
- */
-export function sameWithoutWrappers(a: ParsedQuery, b: ParsedQuery, isMemberIri: (iri: string) => boolean): boolean {
-  return shape(a, isMemberIri) === shape(b, isMemberIri);
-}
-
-function shape(query: ParsedQuery, isMemberIri: (iri: string) => boolean): string {
-  return JSON.stringify(query.ast, (key, value: unknown) => {
-    if (key === "from") return undefined;
-    if (key === "where" && Array.isArray(value)) return whereShape(value, isMemberIri);
-    return isTree(value) ? nodeShape(value, isMemberIri) : value;
-  });
-}
-
-function isMemberClause(tree: Tree, isMemberIri: (iri: string) => boolean): boolean {
-  const name = tree["name"];
-  return tree["type"] === "service" && isTree(name) && isMemberIri(String(name["value"]));
-}
-
-/** `SELECT * { P }` without modifiers, which has the solutions of `{ P }`. */
-function isPlainSubquery(tree: Tree): boolean {
-  const { type, variables } = tree;
-  if (type !== "query" || "prefixes" in tree || !Array.isArray(variables)) return false;
-  const first: unknown = variables[0];
-  const keys = Object.keys(tree).filter((key) => !["type", "queryType", "variables", "where"].includes(key));
-  return keys.length === 0 && isTree(first) && first["termType"] === "Wildcard";
-}
-
-function nodeShape(tree: Tree, isMemberIri: (iri: string) => boolean): Tree {
-  let node = tree;
-  for (;;) {
-    if (isMemberClause(node, isMemberIri)) node = { type: "group", patterns: node["patterns"] };
-    if (isPlainSubquery(node)) node = { type: "group", patterns: node["where"] };
-    const inner = node["patterns"];
-    const only: unknown = node["type"] === "group" && Array.isArray(inner) && inner.length === 1 ? inner[0] : undefined;
-    // `{ { P } }` is `{ P }`; a FILTER or BIND alone keeps its group.
-    if (!isTree(only) || only["type"] === "filter" || only["type"] === "bind") return node;
-    node = only;
-  }
-}
-
-/** WHERE with one group in it is WHERE with the group's content. */
-function whereShape(where: readonly unknown[], isMemberIri: (iri: string) => boolean): readonly unknown[] {
-  let patterns = where;
-  while (patterns.length === 1 && isTree(patterns[0])) {
-    const only = patterns[0];
-    const opened = isMemberClause(only, isMemberIri) || only["type"] === "group";
-    if (!opened || !Array.isArray(only["patterns"])) break;
-    patterns = only["patterns"] as readonly unknown[];
-  }
-  return patterns;
-}
+export { absoluteIris, withAbsoluteIris } from "./rewrite/absolute-iris.ts";
+export { type UnlikeKey, withAdaptedKeys } from "./rewrite/adapted-keys.ts";
+export { colocateClauses } from "./rewrite/colocated-clauses.ts";
+export { tripleCountQuery } from "./rewrite/count-triples.ts";
+export {
+  datasetEdits,
+  editRange,
+  editText,
+  placeOf,
+  termEdit,
+  type TextEdit,
+  textOf,
+  withDefaultGraphs,
+} from "./rewrite/edit-text.ts";
+export { withoutEmptyClauses } from "./rewrite/empty-clauses.ts";
+export { mendedQuery } from "./rewrite/mended-query.ts";
+export { mergeClauses } from "./rewrite/merge-clauses.ts";
+export { withServiceIds, withServiceUrls } from "./rewrite/service-ids.ts";
+export { type ClauseText, splitClauses } from "./rewrite/split-clauses.ts";
+export { foldedTokens } from "./rewrite/united-services.ts";
+export { wrapOutside } from "./rewrite/wrap-outside.ts";
+export {
+  outermost,
+  sameWithoutWrappers,
+  withEmptyGraphs,
+  withEmptySolutions,
+  withExpandedTargets,
+  withoutDatasets,
+  withoutWrappers,
+} from "./rewrite/wrappers.ts";

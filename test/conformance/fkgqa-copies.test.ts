@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
 import { type DataFacts, readDataFacts } from "../../shards/src/audit/data-facts.ts";
 import { findGoldAnswer, isGoldAnswer } from "../../shards/src/package/gold-answer.ts";
 import type { WholeStore } from "../../shards/src/package/whole-store.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toFedwayError } from "../../src/errors/fedway-error.ts";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
 import { expectedAnswer, suiteDifference } from "../support/w3c/suite-answer.ts";
 import { startSuiteWays, type SuiteWays, type Way } from "../support/w3c/suite-ways.ts";
 import { usesNamedGraphs } from "./w3c-deviations.ts";

@@ -3,7 +3,7 @@ import { createTestedEngine } from "../support/tested-engine.ts";
 import { createRandom } from "../support/random.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
-import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
+import type { QueryConstruct } from "../../src/sparql/patterns.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
 import { answerDifference, isNonEmpty, toAnswer } from "../support/canonical-answer.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";

@@ -1,7 +1,7 @@
 import { sample } from "fast-check";
 import { expect, test } from "vitest";
 import { createRandom } from "../support/random.ts";
-import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
+import type { QueryConstruct } from "../../src/sparql/patterns.ts";
 import { answerDifference } from "../support/canonical-answer.ts";
 import { createLimitedFederation, seenConstructs } from "../support/limited-federation.ts";
 import { expectedAnswer, isInformative, isTotallyOrdered } from "../support/oracle.ts";

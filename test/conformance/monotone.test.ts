@@ -1,7 +1,7 @@
 import { sample } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nonMonotoneParts } from "../../src/sparql/monotone.ts";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { nonMonotoneParts } from "../../src/sparql/patterns.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
 import type { CanonicalAnswer } from "../support/canonical-answer.ts";
 import { createOracle } from "../support/oracle.ts";
 import { generatedCases } from "../support/query-generator.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import { analyseQuery } from "../../src/sparql/analyse-query.ts";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { analyseQuery } from "../../src/sparql/structure.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
 import { planFor } from "../unit/plan/plan-cases.ts";
 
 /** What the three cases of the W3C suite `sparql11/syntax-fed` test, in our own words: SERVICE parses, and where. */

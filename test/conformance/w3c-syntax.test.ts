@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
 import { suiteText, syntaxCases } from "../support/w3c/suite.ts";
 import { deviationOf } from "./w3c-deviations.ts";
 

@@ -8,8 +8,8 @@ import { bareMediaType, negotiateFormat } from "../../src/results/negotiation.ts
 import { parseAnswer } from "../../src/results/parse.ts";
 import { createAnswerScanner } from "../../src/results/scanner.ts";
 import { transcode } from "../../src/results/serialize.ts";
-import { analyseQuery } from "../../src/sparql/analyse-query.ts";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { analyseQuery } from "../../src/sparql/structure.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
 import { acceptsCoding } from "../../src/outbound/content-coding.ts";
 import { documentMediaType, answerMediaType } from "../../src/outbound/media-types.ts";
 import { excerptOf } from "../../src/outbound/excerpt.ts";

@@ -51,7 +51,19 @@ export const modules: readonly Module[] = [
     packages: ["prom-client", "@opentelemetry/*", "pino"],
   },
   { name: "rdf", imports: [], packages: ["n3"] },
-  { name: "sparql", imports: whole("rdf"), packages: ["lru-cache", "sparqljs"] },
+  {
+    name: "sparql",
+    publicFiles: [
+      "default-graphs.ts",
+      "patterns.ts",
+      "query.ts",
+      "rewrite.ts",
+      "sendable-condition.ts",
+      "structure.ts",
+    ],
+    imports: whole("rdf"),
+    packages: ["lru-cache", "sparqljs"],
+  },
   {
     name: "results",
     imports: whole("rdf"),

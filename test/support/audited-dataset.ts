@@ -1,5 +1,5 @@
 import { storeOpener } from "../../src/hosting/file-store.ts";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
 import { type AuditedItem, auditQueries } from "../../shards/src/audit/audit-queries.ts";
 import { type DataFacts, readDataFacts } from "../../shards/src/audit/data-facts.ts";
 import { findGoldAnswer } from "../../shards/src/package/gold-answer.ts";

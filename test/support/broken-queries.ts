@@ -1,9 +1,8 @@
 import { rdf } from "../../src/rdf/vocabularies.ts";
-import { editText, type TextEdit, textOf } from "../../src/sparql/edit-text.ts";
-import { type ParsedQuery, parseQuery } from "../../src/sparql/parse-query.ts";
-import { isTriple, type PatternTerm, patternTerm } from "../../src/sparql/query-patterns.ts";
-import type { TokenRange } from "../../src/sparql/outline.ts";
-import { writtenIri } from "../../src/sparql/resolve-iri.ts";
+import { editText, type TextEdit, textOf } from "../../src/sparql/rewrite.ts";
+import { type ParsedQuery, parseQuery, writtenIri } from "../../src/sparql/query.ts";
+import { patternTerm, type PatternTerm } from "../../src/sparql/patterns.ts";
+import type { TokenRange } from "../../src/sparql/structure.ts";
 import type { Random } from "./random.ts";
 import type { DataTruth, PropertyTruth } from "./void-truth.ts";
 
@@ -54,8 +53,9 @@ export function writtenIn(parsed: ParsedQuery): Pick<Breakable, "triples" | "com
   };
   const visit = (node: unknown): void => {
     if (typeof node !== "object" || node === null || "termType" in node) return;
-    if (isTriple(node)) {
-      const [subject, predicate, object] = [node.subject, node.predicate, node.object].map((each) => written(each));
+    const ends = endsOf(node);
+    if (ends) {
+      const [subject, predicate, object] = ends.map((each) => written(each));
       if (subject && predicate && object) triples.push({ subject, predicate, object });
       return;
     }
@@ -68,6 +68,10 @@ export function writtenIn(parsed: ParsedQuery): Pick<Breakable, "triples" | "com
   return { triples, compared };
 }
 
+const endsOf = (node: object): readonly object[] | undefined =>
+  "subject" in node && "predicate" in node && "object" in node
+    ? ([node.subject, node.predicate, node.object] as readonly object[])
+    : undefined;
 const nameOf = ({ term }: Written): string | undefined => (term.kind === "variable" ? term.name : undefined);
 const iriOf = ({ term }: Written): string | undefined => (term.kind === "iri" ? term.iri : undefined);
 const isType = ({ predicate }: WrittenTriple): boolean => iriOf(predicate) === rdf.type;

@@ -4,9 +4,9 @@ import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { termToText } from "../../src/results/terms.ts";
 import { createStoreClient } from "./store-client.ts";
 import type { FederatedPlan } from "../../src/plan/query-plan.ts";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
-import { analyseQuery } from "../../src/sparql/analyse-query.ts";
-import { splitClauses } from "../../src/sparql/split-clauses.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
+import { analyseQuery } from "../../src/sparql/structure.ts";
+import { splitClauses } from "../../src/sparql/rewrite.ts";
 
 /** An engine in this process, over endpoints with data in N-Triples, and what it may hold. */
 export function testEngine(data: Readonly<Record<string, string>> = {}, maxHeldBytes?: number): FederationEngine {

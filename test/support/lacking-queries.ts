@@ -1,5 +1,5 @@
 import { type Random, createRandom } from "./random.ts";
-import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
+import type { QueryConstruct } from "../../src/sparql/patterns.ts";
 
 /** Where in a federated query the clause stands whose endpoint lacks something. */
 export const clausePositions = ["group", "optional", "union", "minus", "exists", "subquery"] as const;

@@ -5,7 +5,7 @@ import { createPlanner } from "../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../src/plan/query-plan.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { QueryResult } from "../../src/results/model.ts";
-import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
+import type { QueryConstruct } from "../../src/sparql/patterns.ts";
 import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { catalogEntry } from "./catalog-entry.ts";
 import { toBounds } from "./engine-answer.ts";

@@ -1,8 +1,7 @@
 import { iriText, stringText } from "../../src/rdf/term-text.ts";
-import { editText, type TextEdit, textOf } from "../../src/sparql/edit-text.ts";
-import type { TokenRange } from "../../src/sparql/outline.ts";
-import { type ParsedQuery, parseQuery } from "../../src/sparql/parse-query.ts";
-import type { Token } from "../../src/sparql/tokens.ts";
+import { editText, type TextEdit, textOf } from "../../src/sparql/rewrite.ts";
+import type { TokenRange } from "../../src/sparql/structure.ts";
+import { type ParsedQuery, parseQuery, type Token } from "../../src/sparql/query.ts";
 import type { DataFacts } from "../../shards/src/audit/data-facts.ts";
 import { type QueryFacts, readFacts } from "../../shards/src/audit/query-facts.ts";
 import { valueOf } from "../../shards/src/package/whole-store.ts";

@@ -1,7 +1,7 @@
 import type { Expression, OperationExpression, Pattern, SelectQuery, Triple } from "sparqljs";
 import type { ContainerAnswer } from "../../src/agent/container/container.ts";
 import type { AskedStep } from "../../src/agent/container/read-step.ts";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
 
 /** One step of a container. @throws when the container refuses it */
 export type TakeStep = (step: AskedStep) => Promise<ContainerAnswer>;

@@ -1,6 +1,6 @@
 import { rdf } from "../../src/rdf/vocabularies.ts";
-import { textOf } from "../../src/sparql/edit-text.ts";
-import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { textOf } from "../../src/sparql/rewrite.ts";
+import { parseQuery } from "../../src/sparql/query.ts";
 import { writtenIn } from "./broken-queries.ts";
 import type { DataTruth } from "./void-truth.ts";
 

@@ -1,6 +1,6 @@
 import { isObject } from "../guards.ts";
-import type { ParsedQuery } from "../../../src/sparql/parse-query.ts";
-import { queryPatterns } from "../../../src/sparql/query-patterns.ts";
+import type { ParsedQuery } from "../../../src/sparql/query.ts";
+import { queryPatterns } from "../../../src/sparql/patterns.ts";
 import { rdf } from "../../../src/rdf/vocabularies.ts";
 
 /** A query as the checks read it. Variables are named without `?`; variables of subqueries that are renamed have both names. */

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { dataFactory as f } from "../../../src/rdf/triple-index.ts";
 import { rdf, rdfs, shacl, vocabularyPrefixes } from "../../../src/rdf/vocabularies.ts";
 import { writeTurtle } from "../../../src/rdf/write-turtle.ts";
-import type { QueryForm } from "../../../src/sparql/parse-query.ts";
+import type { QueryForm } from "../../../src/sparql/query.ts";
 import type { Solution } from "./whole-store.ts";
 import type { GoldAnswer } from "./gold-answer.ts";
 

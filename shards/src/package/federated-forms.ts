@@ -1,12 +1,15 @@
 import { type PatternHomes, serviceQuery } from "../../../src/plan/portable-plan.ts";
 import { iriText, literalText } from "../../../src/rdf/term-text.ts";
-import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
-import { editRange, editText, textOf } from "../../../src/sparql/edit-text.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/parse-query.ts";
-import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/query-patterns.ts";
-import { resolveIri } from "../../../src/sparql/resolve-iri.ts";
-import { elementsWithin, groupsOfSelect } from "../../../src/sparql/scope.ts";
-import { type TripleText, tripleTexts } from "../../../src/sparql/triple-texts.ts";
+import { analyseQuery, elementsWithin, groupsOfSelect } from "../../../src/sparql/structure.ts";
+import { editRange, editText, textOf } from "../../../src/sparql/rewrite.ts";
+import { type ParsedQuery, parseQuery, resolveIri } from "../../../src/sparql/query.ts";
+import {
+  type PatternTerm,
+  type PlacedPattern,
+  queryPatterns,
+  type TripleText,
+  tripleTexts,
+} from "../../../src/sparql/patterns.ts";
 import { valueOf, type WholeStore } from "./whole-store.ts";
 
 /** A shard as federated queries see it. */

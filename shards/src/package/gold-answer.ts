@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
-import type { ParsedQuery } from "../../../src/sparql/parse-query.ts";
-import { isWord } from "../../../src/sparql/tokens.ts";
+import { isWord, type ParsedQuery } from "../../../src/sparql/query.ts";
 import { type KeyedQuery, keyedQuery } from "../verify/uncut-query.ts";
 import { cellsOf, signaturesOf } from "./canonical-rows.ts";
 import { chosenQueries, tiedSolutions } from "./ties.ts";

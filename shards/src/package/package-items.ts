@@ -1,5 +1,5 @@
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/parse-query.ts";
+import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
 import type { RejectedQuery } from "../load/queries/load-queries.ts";
 import type { QueryReport, ShardReport } from "../report/shard-report.ts";
 import { federatedForms, type FederatedForms, graphForm, type ShardEndpoint } from "./federated-forms.ts";

@@ -1,17 +1,17 @@
-import { isAggregated } from "../../../src/sparql/expression-parts.ts";
-import type { Element, Group } from "../../../src/sparql/outline.ts";
-import { editText, textOf } from "../../../src/sparql/edit-text.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/parse-query.ts";
 import {
+  type Element,
   elementsWithin,
+  type Group,
   groupsOf,
   groupsOfSelect,
   groupsWithin,
+  isAggregated,
   mentionedVariables,
   selectsOf,
   visibleInElement,
-} from "../../../src/sparql/scope.ts";
-import { tokenAt } from "../../../src/sparql/tokens.ts";
+} from "../../../src/sparql/structure.ts";
+import { editText, textOf } from "../../../src/sparql/rewrite.ts";
+import { type ParsedQuery, parseQuery, tokenAt } from "../../../src/sparql/query.ts";
 import type { RuleKind } from "../rules/problem.ts";
 import { graphForm } from "./federated-forms.ts";
 import { type GoldAnswer, isGoldAnswer } from "./gold-answer.ts";

@@ -1,8 +1,7 @@
 import { compareText } from "../../../src/rdf/canonical.ts";
-import { editText, textOf } from "../../../src/sparql/edit-text.ts";
-import type { Group } from "../../../src/sparql/outline.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/parse-query.ts";
-import { groupsOf, groupsOfSelect, groupsWithin } from "../../../src/sparql/scope.ts";
+import { editText, textOf } from "../../../src/sparql/rewrite.ts";
+import { type Group, groupsOf, groupsOfSelect, groupsWithin } from "../../../src/sparql/structure.ts";
+import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
 import { rowsOfTerms } from "../verify/answer-store.ts";
 import { type KeyedQuery, keyedQuery } from "../verify/uncut-query.ts";
 import { cellsOf } from "./canonical-rows.ts";

@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { setImmediate as otherWork } from "node:timers/promises";
-import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/query-patterns.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/patterns.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 import type { Interpretation } from "./interpretations.ts";
 import type { QueryFeatures, ShardQuery, Pattern, TriplePlace } from "./problem.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";

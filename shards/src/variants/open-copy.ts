@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { iriText } from "../../../src/rdf/term-text.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 import { readFacts } from "../audit/query-facts.ts";
 import { canonicalString } from "../load/statement.ts";
 import { readStatements } from "../load/read-statements.ts";

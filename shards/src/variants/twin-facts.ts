@@ -1,5 +1,5 @@
 import { rdf, xsd } from "../../../src/rdf/vocabularies.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/parse-query.ts";
+import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
 import { invalidInput } from "../load/input.ts";
 import { hasGraph, type Statement } from "../load/statement.ts";
 import type { ShardQuery } from "../rules/problem.ts";

@@ -1,7 +1,7 @@
 import { iriText, stringText } from "../../../src/rdf/term-text.ts";
 import { xsd } from "../../../src/rdf/vocabularies.ts";
-import { editText, termEdit, type TextEdit } from "../../../src/sparql/edit-text.ts";
-import { tokenAt } from "../../../src/sparql/tokens.ts";
+import { editText, termEdit, type TextEdit } from "../../../src/sparql/rewrite.ts";
+import { tokenAt } from "../../../src/sparql/query.ts";
 import { isObject } from "../guards.ts";
 import { isOrdered, localName, type Renaming } from "./renaming.ts";
 import { type DataFacts, isText, type PropertyFacts, type ReadQuery } from "./twin-facts.ts";

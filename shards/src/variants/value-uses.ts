@@ -1,5 +1,5 @@
 import { rdf } from "../../../src/rdf/vocabularies.ts";
-import type { ParsedQuery } from "../../../src/sparql/parse-query.ts";
+import type { ParsedQuery } from "../../../src/sparql/query.ts";
 import { isObject } from "../guards.ts";
 
 type Node = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { closedSubselects, solutionsQuery, withSolutions, type SolutionRow } from "./closed-subselects.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/parse-query.ts";
+import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
 import type { InputFormat } from "../load/input.ts";
 import { iriText, stringText } from "../../../src/rdf/term-text.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";

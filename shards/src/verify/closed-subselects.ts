@@ -1,10 +1,15 @@
 import { xsd } from "../../../src/rdf/vocabularies.ts";
-import { editText, textOf } from "../../../src/sparql/edit-text.ts";
-import type { Element, Group, SelectOutline } from "../../../src/sparql/outline.ts";
-import type { ParsedQuery } from "../../../src/sparql/parse-query.ts";
-import { resolveIri } from "../../../src/sparql/resolve-iri.ts";
-import { groupsOf, mentionedVariables, projectedVariables, shareName } from "../../../src/sparql/scope.ts";
-import { tokenAt } from "../../../src/sparql/tokens.ts";
+import { editText, textOf } from "../../../src/sparql/rewrite.ts";
+import {
+  type Element,
+  type Group,
+  groupsOf,
+  mentionedVariables,
+  projectedVariables,
+  type SelectOutline,
+  shareName,
+} from "../../../src/sparql/structure.ts";
+import { type ParsedQuery, resolveIri, tokenAt } from "../../../src/sparql/query.ts";
 
 /**
  * A subselect inside EXISTS or NOT EXISTS that has the same solutions for every solution that is tested, so that it

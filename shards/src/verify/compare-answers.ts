@@ -1,5 +1,5 @@
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 import { uncutQuery } from "./uncut-query.ts";
 import { areSameRows, rowsOf, type AnswerStore, askStore } from "./answer-store.ts";
 import { timeOver, type Check, Findings } from "./verification.ts";

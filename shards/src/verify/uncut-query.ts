@@ -1,8 +1,6 @@
-import { editText, type TextEdit, textOf } from "../../../src/sparql/edit-text.ts";
-import type { TokenRange } from "../../../src/sparql/outline.ts";
-import type { ParsedQuery } from "../../../src/sparql/parse-query.ts";
-import { mentionedVariables, projectedVariables, projectsAll } from "../../../src/sparql/scope.ts";
-import { isWord, type Token, tokenAt } from "../../../src/sparql/tokens.ts";
+import { editText, type TextEdit, textOf } from "../../../src/sparql/rewrite.ts";
+import { mentionedVariables, projectedVariables, projectsAll, type TokenRange } from "../../../src/sparql/structure.ts";
+import { isWord, type ParsedQuery, type Token, tokenAt } from "../../../src/sparql/query.ts";
 
 /**
  * The text of a SELECT without its LIMIT and OFFSET, whose rows also have what they are ordered by. Data that gives it

@@ -1,4 +1,4 @@
-import { isWord, type Token, tokenize } from "../../sparql/tokens.ts";
+import { isWord, type Token, tokenize } from "../../sparql/query.ts";
 import type { TextAttempt } from "./service-names.ts";
 
 const mostMissing = 8;

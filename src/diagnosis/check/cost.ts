@@ -1,10 +1,8 @@
 import { rdf } from "../../rdf/vocabularies.ts";
-import { isPath, patternTerm, type PatternTerm, type PlacedPattern } from "../../sparql/query-patterns.ts";
+import { isPath, patternTerm, type PatternTerm, type PlacedPattern } from "../../sparql/patterns.ts";
 import { type EndpointModels, joinsOf } from "../../registry/model.ts";
-import type { Element } from "../../sparql/outline.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import { writtenIri } from "../../sparql/resolve-iri.ts";
-import { isWord } from "../../sparql/tokens.ts";
+import type { Element } from "../../sparql/structure.ts";
+import { isWord, type ParsedQuery, writtenIri } from "../../sparql/query.ts";
 import type { QueryScope } from "./query-scope.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 

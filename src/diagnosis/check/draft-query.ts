@@ -1,6 +1,6 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
-import { followsGrammar, type ParsedQuery } from "../../sparql/parse-query.ts";
+import { followsGrammar, type ParsedQuery } from "../../sparql/query.ts";
 import { type CheckOptions, type CheckRequest, endpointsOf, type Place, placeMeant, sourcesFor } from "./lookups.ts";
 import { parsedOrError, type RepairSources, repairText, type Steps, type UnrepairedText } from "./repair-text.ts";
 import { updateVerb } from "./update-to-select.ts";

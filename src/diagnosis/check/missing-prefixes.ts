@@ -1,6 +1,5 @@
 import type { Repair } from "../../errors/fedway-error.ts";
-import { tokenize } from "../../sparql/tokens.ts";
-import { undeclaredPrefixes } from "../../sparql/undeclared-prefixes.ts";
+import { tokenize, undeclaredPrefixes } from "../../sparql/query.ts";
 import type { TextAttempt } from "./service-names.ts";
 
 /** Where namespaces of prefixes are looked up. */

@@ -1,10 +1,10 @@
 import type { ValueHit, ValueIndex } from "../../registry/find.ts";
 import type { KnownTerms } from "../../plan/plan-request.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import type { ParsedQuery } from "../../sparql/query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
-import { type ValueConstant, valueConstants, type Constraint } from "../../sparql/joined-patterns.ts";
+import { type Constraint, type ValueConstant, valueConstants } from "../../sparql/patterns.ts";
 import { literalText } from "../../rdf/term-text.ts";
-import { termEdit, textOf } from "../../sparql/edit-text.ts";
+import { termEdit, textOf } from "../../sparql/rewrite.ts";
 
 /** Known values at endpoints. */
 export type KnownValues = Pick<ValueIndex, "find" | "holdsAll" | "labelsBy" | "keys">;

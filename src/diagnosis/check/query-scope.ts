@@ -1,9 +1,7 @@
-import { analyseQuery, type ServiceClause } from "../../sparql/analyse-query.ts";
-import type { TextEdit } from "../../sparql/edit-text.ts";
-import type { TokenRange } from "../../sparql/outline.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import { type PlacedPattern, queryPatterns } from "../../sparql/query-patterns.ts";
-import { resolveIri } from "../../sparql/resolve-iri.ts";
+import { analyseQuery, type ServiceClause, type TokenRange } from "../../sparql/structure.ts";
+import type { TextEdit } from "../../sparql/rewrite.ts";
+import { type ParsedQuery, resolveIri } from "../../sparql/query.ts";
+import { type PlacedPattern, queryPatterns } from "../../sparql/patterns.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { Repair } from "../../errors/fedway-error.ts";
 import type { Vocabulary } from "./vocabulary.ts";

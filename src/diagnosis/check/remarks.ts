@@ -1,7 +1,7 @@
 import { lackOf } from "../../plan/known-terms.ts";
 import type { KnownTerms, PlanContext, Remarks } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
-import { usedTerms } from "../../sparql/used-terms.ts";
+import { usedTerms } from "../../sparql/patterns.ts";
 import { describedText } from "../evidence.ts";
 
 /** Limit of terms with suggestions: planning waits for them. */

@@ -1,9 +1,13 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
-import { dialectEdits } from "../../sparql/dialect/dialect-rules.ts";
-import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
-import { withServiceUrls } from "../../sparql/service-ids.ts";
-import { type SubstitutedText, substituted } from "../../sparql/substituted-text.ts";
-import { offsetAt } from "../../sparql/tokens.ts";
+import {
+  dialectEdits,
+  offsetAt,
+  type ParsedQuery,
+  parseQuery,
+  substituted,
+  type SubstitutedText,
+} from "../../sparql/query.ts";
+import { withServiceUrls } from "../../sparql/rewrite.ts";
 import { withBraces } from "./braces.ts";
 import { querySlices } from "./foreign-text.ts";
 import { type NamespaceSource, withPrefixes } from "./missing-prefixes.ts";

@@ -1,5 +1,5 @@
 import type { Repair } from "../../errors/fedway-error.ts";
-import { isWord, tokenize } from "../../sparql/tokens.ts";
+import { isWord, tokenize } from "../../sparql/query.ts";
 
 /** A text with faults mended that the parser stumbles over. */
 export interface TextAttempt {

@@ -2,7 +2,7 @@ import type { KnownSources } from "../../plan/plan-request.ts";
 import type { TermSpace } from "../../plan/source-selection.ts";
 import { languageTypes, rdf, xsd } from "../../rdf/vocabularies.ts";
 import type { EndpointModels } from "../../registry/model.ts";
-import type { PatternTerm } from "../../sparql/query-patterns.ts";
+import type { PatternTerm } from "../../sparql/patterns.ts";
 import { type PropertyFacts, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 
 /** Possible types of the terms at one place of a pattern at one endpoint. Absent: nothing is known. */

@@ -1,6 +1,5 @@
 import { rdf } from "../../rdf/vocabularies.ts";
-import { type Constraint, isRequired, joinOf } from "../../sparql/joined-patterns.ts";
-import type { PatternTerm } from "../../sparql/query-patterns.ts";
+import { type Constraint, isRequired, joinOf, type PatternTerm } from "../../sparql/patterns.ts";
 import {
   type Certainty,
   EndpointTypes,

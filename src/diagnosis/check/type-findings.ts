@@ -1,9 +1,7 @@
 import { literalText } from "../../rdf/term-text.ts";
 import type { KeyGroup } from "../../registry/find.ts";
-import type { Constraint, JoinedPattern } from "../../sparql/joined-patterns.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import type { PatternTerm } from "../../sparql/query-patterns.ts";
-import { writtenIri } from "../../sparql/resolve-iri.ts";
+import type { Constraint, JoinedPattern, PatternTerm } from "../../sparql/patterns.ts";
+import { type ParsedQuery, writtenIri } from "../../sparql/query.ts";
 import { describedText } from "../evidence.ts";
 import { unlikeKeys } from "../why/unlike-keys.ts";
 import { meantBy } from "./meant-types.ts";

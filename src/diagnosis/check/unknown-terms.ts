@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import type { SearchIndex } from "../../registry/find.ts";
-import { termEdit, type TextEdit, textOf } from "../../sparql/edit-text.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import type { PlacedPattern } from "../../sparql/query-patterns.ts";
-import { resolveIri } from "../../sparql/resolve-iri.ts";
-import { termsOf, type UsedTerm } from "../../sparql/used-terms.ts";
+import { termEdit, type TextEdit, textOf } from "../../sparql/rewrite.ts";
+import { type ParsedQuery, resolveIri } from "../../sparql/query.ts";
+import { type PlacedPattern, termsOf, type UsedTerm } from "../../sparql/patterns.ts";
 import { type Offer, type QueryScope, tokensOf } from "./query-scope.ts";
 import { classesOfSubject } from "./vocabulary.ts";
 

@@ -1,5 +1,5 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
-import { isWord, type Token, tokenize } from "../../sparql/tokens.ts";
+import { isWord, type Token, tokenize } from "../../sparql/query.ts";
 
 /**
  * The query that somebody may have meant who sent an update: its WHERE as a SELECT of the variables in its template, or all of

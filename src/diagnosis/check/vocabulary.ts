@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { type PrefixTable, prefixTableOf } from "../../registry/schema.ts";
 import type { DescribedSchema, KnownProperty } from "../../registry/model.ts";
-import type { PlacedPattern } from "../../sparql/query-patterns.ts";
+import type { PlacedPattern } from "../../sparql/patterns.ts";
 
 /** A property in a description. */
 export interface PropertyFacts {

@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
-import type { TokenRange } from "../../sparql/outline.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import { isWord, tokenAt } from "../../sparql/tokens.ts";
-import { constantAt } from "../../sparql/triple-texts.ts";
+import type { TokenRange } from "../../sparql/structure.ts";
+import { isWord, type ParsedQuery, tokenAt } from "../../sparql/query.ts";
+import { constantAt } from "../../sparql/patterns.ts";
 import { constantOf } from "./vary-triple.ts";
 
 /** A comparison with a constant. */

@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
-import type { TextEdit } from "../../sparql/edit-text.ts";
-import { textOf } from "../../sparql/edit-text.ts";
-import type { TokenRange } from "../../sparql/outline.ts";
-import { tokenAt } from "../../sparql/tokens.ts";
+import { type TextEdit, textOf } from "../../sparql/rewrite.ts";
+import type { TokenRange } from "../../sparql/structure.ts";
+import { tokenAt } from "../../sparql/query.ts";
 import { endpointOf, type Finding, type Inquiry, repairOf, shownPart, shownTerm, solvedBy } from "./inquiry.ts";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { termToText } from "../../results/terms.ts";

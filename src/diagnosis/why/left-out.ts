@@ -1,6 +1,6 @@
-import type { TokenRange } from "../../sparql/outline.ts";
-import { datasetEdits, editRange, textOf } from "../../sparql/edit-text.ts";
-import { isWord, type Token } from "../../sparql/tokens.ts";
+import type { TokenRange } from "../../sparql/structure.ts";
+import { datasetEdits, editRange, textOf } from "../../sparql/rewrite.ts";
+import { isWord, type Token } from "../../sparql/query.ts";
 import { comparisonsOf, nearestEnd } from "./comparisons.ts";
 import { type Finding, type Inquiry, shownTerm } from "./inquiry.ts";
 import { headOf } from "./query-parts.ts";

@@ -1,6 +1,5 @@
-import type { TokenRange } from "../../sparql/outline.ts";
-import { termsOf, type UsedTerm } from "../../sparql/used-terms.ts";
-import type { TripleTerm } from "../../sparql/triple-texts.ts";
+import type { TokenRange } from "../../sparql/structure.ts";
+import { termsOf, type TripleTerm, type UsedTerm } from "../../sparql/patterns.ts";
 import { atEndpoint, endpointOf, type Finding, type Inquiry, repairOf, shownPart, solvedBy } from "./inquiry.ts";
 import { mending } from "./mending.ts";
 import { type QueryPart, renderParts, withTriple, type Wrapper } from "./query-parts.ts";

@@ -1,10 +1,15 @@
-import { textOf } from "../../sparql/edit-text.ts";
-import type { Element, Group, TokenRange, TriplesElement } from "../../sparql/outline.ts";
-import { type ParsedQuery } from "../../sparql/parse-query.ts";
-import { resolveIri } from "../../sparql/resolve-iri.ts";
-import { mentionedVariables, visibleInElement, visibleInGroup } from "../../sparql/scope.ts";
-import { isWord, tokenAt } from "../../sparql/tokens.ts";
-import { type TripleText, tripleTexts } from "../../sparql/triple-texts.ts";
+import { textOf } from "../../sparql/rewrite.ts";
+import {
+  type Element,
+  type Group,
+  mentionedVariables,
+  type TokenRange,
+  type TriplesElement,
+  visibleInElement,
+  visibleInGroup,
+} from "../../sparql/structure.ts";
+import { isWord, type ParsedQuery, resolveIri, tokenAt } from "../../sparql/query.ts";
+import { type TripleText, tripleTexts } from "../../sparql/patterns.ts";
 
 /** A SERVICE, GRAPH or plain group around parts. */
 export interface Wrapper {

@@ -1,11 +1,11 @@
 import type { ErrorCode } from "../../errors/codes.ts";
 import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import { nodeFromIri, termFromText } from "../../results/terms.ts";
-import { editText } from "../../sparql/edit-text.ts";
-import type { TokenRange } from "../../sparql/outline.ts";
+import { editText } from "../../sparql/rewrite.ts";
+import type { TokenRange } from "../../sparql/structure.ts";
 import { editsOf, likelyScore, type Offer } from "../check/query-scope.ts";
 import type { UnknownTerm } from "../check/unknown-terms.ts";
-import type { UsedTerm } from "../../sparql/used-terms.ts";
+import type { UsedTerm } from "../../sparql/patterns.ts";
 import { likeness } from "./alike.ts";
 import {
   atEndpoint,

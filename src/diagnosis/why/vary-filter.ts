@@ -1,10 +1,9 @@
 import type * as RDF from "@rdfjs/types";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts, termToText } from "../../results/terms.ts";
-import { type TextEdit, textOf } from "../../sparql/edit-text.ts";
-import type { TokenRange } from "../../sparql/outline.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import { tokenAt } from "../../sparql/tokens.ts";
+import { type TextEdit, textOf } from "../../sparql/rewrite.ts";
+import type { TokenRange } from "../../sparql/structure.ts";
+import { type ParsedQuery, tokenAt } from "../../sparql/query.ts";
 import { isNumeric } from "../check/term-types.ts";
 import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
 import { bounding, type Comparison, comparing, comparisonsOf, nearestEnd, searching } from "./comparisons.ts";

@@ -1,5 +1,5 @@
-import type { Substitute } from "../substituted-text.ts";
-import { isWord } from "../tokens.ts";
+import type { Substitute } from "../parse/substituted-text.ts";
+import { isWord } from "../parse/tokens.ts";
 import { modifierWords, type Stumble } from "./stumble.ts";
 import { aggregates, type Mending, matches, newVariable } from "./token-pattern.ts";
 

@@ -1,4 +1,4 @@
-import { isWord, type Token, tokenize } from "../tokens.ts";
+import { isWord, type Token, tokenize } from "../parse/tokens.ts";
 
 /** The parts of the SELECT around a token, by the indices of their tokens. */
 interface SelectParts {

@@ -1,8 +1,8 @@
 import { type GrammarRequest, sparqlGrammar } from "../../../src/agent/grammar/sparql-grammar.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
-import { withServiceUrls } from "../../../src/sparql/service-ids.ts";
-import { usedTerms } from "../../../src/sparql/used-terms.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
+import { withServiceUrls } from "../../../src/sparql/rewrite.ts";
+import { usedTerms } from "../../../src/sparql/patterns.ts";
 import { startSmallModel } from "../../support/engines/small-model.ts";
 import { readGbnf, sentencesOf } from "../../support/grammar-sampler.ts";
 import { descriptionTerms, publishedSources, type PublishedSource } from "../../support/published-questions.ts";

@@ -6,7 +6,7 @@ import { schemaView } from "../../../src/registry/schema/schema-view.ts";
 import type { Harvest } from "../../../src/registry/find/read/harvest.ts";
 import { createHarvester } from "../../../src/registry/find/read/harvester.ts";
 import { createValueIndex } from "../../../src/registry/find/tables/value-index.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 import { publishedData, publishedQuestions, publishedSources } from "../../support/published-questions.ts";
 import { sparqlAsker } from "../../support/sparql-asker.ts";
 import { startSparqlTestServer } from "../../support/sparql-test-server.ts";

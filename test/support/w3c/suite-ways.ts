@@ -12,7 +12,7 @@ import { createMergedFederation, type MergedFederation } from "../merged-federat
 import { answerOf, blankIris, readAnswer, wantedFormat, type SuiteAnswer } from "./suite-answer.ts";
 import { suiteText, suiteTriples, type QueryCase } from "./suite.ts";
 import { DataFactory } from "n3";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 
 /** How a case is asked. */
 export type Way = "own" | "wrapped" | "split" | "files" | "shards" | "split-told" | "shards-told" | "service";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import type { KnownCapabilities } from "../../../src/plan/plan-request.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import type { QueryConstruct } from "../../../src/sparql/used-constructs.ts";
+import type { QueryConstruct } from "../../../src/sparql/patterns.ts";
 import { toCatalog, toEntry } from "./plan-cases.ts";
 
 type View = NonNullable<ReturnType<KnownCapabilities["view"]>>;

@@ -4,7 +4,7 @@ import type * as RDF from "@rdfjs/types";
 import { describe, expect, it } from "vitest";
 import { isWritable } from "../../../src/rdf/term-text.ts";
 import { termToText } from "../../../src/results/terms.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 
 const namedNode = (iri: string): RDF.NamedNode => DataFactory.namedNode(iri);
 const literal = (value: string, kind?: string | RDF.NamedNode): RDF.Literal => DataFactory.literal(value, kind);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { analyseQuery } from "../../../src/sparql/structure.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 
 /** `place/place target[=values] [silent] [depth] [in GRAPH]` of each SERVICE, in text order. */
 function services(text: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 
 const shouldMean = (written: string, text: string) =>
   it(written, () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { withDefaultGraphs } from "../../../src/sparql/edit-text.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { withDefaultGraphs } from "../../../src/sparql/rewrite.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 
 it.each([
   "SELECT ?s { ?s ?p ?o }",

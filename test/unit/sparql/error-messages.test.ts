@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
-import { tokenize } from "../../../src/sparql/tokens.ts";
+import { tokenize } from "../../../src/sparql/query.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 
 const publicUrl = "http://fedway.example";

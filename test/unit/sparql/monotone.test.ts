@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isMonotone, nonMonotoneParts } from "../../../src/sparql/monotone.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { isMonotone, nonMonotoneParts } from "../../../src/sparql/patterns.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 
 const prefixes = "PREFIX : <urn:x:> ";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 
 function errorOf(text: string): FedwayError {
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/query-patterns.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/patterns.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 
 const prologue = "PREFIX : <urn:x/> ";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
-import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
-import { splitClauses } from "../../../src/sparql/split-clauses.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
+import { analyseQuery } from "../../../src/sparql/structure.ts";
+import { splitClauses } from "../../../src/sparql/rewrite.ts";
 
 /** The pattern of the only clause with the variables of each site in its place. */
 function marked(clause: string): string {

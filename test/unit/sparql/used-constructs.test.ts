@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
-import { constructsOf } from "../../../src/sparql/used-constructs.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
+import { constructsOf } from "../../../src/sparql/patterns.ts";
 
 const shouldUse = (query: string, ...expected: readonly string[]): void => {
   it(`${query} uses ${expected.join(", ") || "nothing special"}`, () => {

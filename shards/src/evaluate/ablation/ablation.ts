@@ -4,8 +4,8 @@ import { dataFactory } from "../../../../src/rdf/triple-index.ts";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
 import { estimateTokens, type SchemaDetail, schemaView } from "../../../../src/registry/schema.ts";
 import { indexNodes, readVoid, type VoidDescription } from "../../../../src/registry/descriptions.ts";
-import { parseQuery } from "../../../../src/sparql/parse-query.ts";
-import { queryPatterns } from "../../../../src/sparql/query-patterns.ts";
+import { parseQuery } from "../../../../src/sparql/query.ts";
+import { queryPatterns } from "../../../../src/sparql/patterns.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
 import type { BenchmarkPackage, PackagedEndpoint } from "../../package/open-package.ts";
 

@@ -1,10 +1,14 @@
 import { toFedwayError } from "../../../../src/errors/fedway-error.ts";
-import { analyseQuery } from "../../../../src/sparql/analyse-query.ts";
-import { editText } from "../../../../src/sparql/edit-text.ts";
-import { type ParsedQuery, parseQuery } from "../../../../src/sparql/parse-query.ts";
-import { elementsWithin, groupsOfSelect } from "../../../../src/sparql/scope.ts";
-import { isWord, type Token, tokenize } from "../../../../src/sparql/tokens.ts";
-import { undeclaredPrefixes } from "../../../../src/sparql/undeclared-prefixes.ts";
+import { analyseQuery, elementsWithin, groupsOfSelect } from "../../../../src/sparql/structure.ts";
+import { editText } from "../../../../src/sparql/rewrite.ts";
+import {
+  isWord,
+  type ParsedQuery,
+  parseQuery,
+  type Token,
+  tokenize,
+  undeclaredPrefixes,
+} from "../../../../src/sparql/query.ts";
 import type { Answer, WholeStore } from "../../package/whole-store.ts";
 
 /** Possible faults of a query: its text, the names in it, or its evaluation. */

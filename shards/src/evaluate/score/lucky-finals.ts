@@ -1,4 +1,4 @@
-import { parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../../src/sparql/query.ts";
 import { type GoldAnswer, findGoldAnswer } from "../../package/gold-answer.ts";
 import type { PackagedQuery } from "../../package/package-items.ts";
 import type { Opening } from "../../package/whole-store.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import type { ErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError, toFedwayError } from "../../../../src/errors/fedway-error.ts";
-import { parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../../src/sparql/query.ts";
 import type { ShardQuery } from "../../rules/problem.ts";
 import { type ReadLimits, readEntries, tooMany, type EntryFilter, type QueryEntry } from "./read-files.ts";
 

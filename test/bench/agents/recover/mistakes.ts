@@ -1,7 +1,6 @@
 import type { Random } from "../../../support/random.ts";
-import { parseQuery, type ParsedQuery } from "../../../../src/sparql/parse-query.ts";
-import { withServiceUrls } from "../../../../src/sparql/service-ids.ts";
-import { isWord, type Token, tokenize } from "../../../../src/sparql/tokens.ts";
+import { isWord, type ParsedQuery, parseQuery, type Token, tokenize } from "../../../../src/sparql/query.ts";
+import { withServiceUrls } from "../../../../src/sparql/rewrite.ts";
 import type { GoldQuery } from "./gold-queries.ts";
 
 /** Makes a mistake; undefined where the query has nothing to make it with. */

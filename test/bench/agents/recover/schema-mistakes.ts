@@ -1,5 +1,5 @@
 import type { Random } from "../../../support/random.ts";
-import { tokenize } from "../../../../src/sparql/tokens.ts";
+import { tokenize } from "../../../../src/sparql/query.ts";
 import type { GoldQuery } from "./gold-queries.ts";
 import { type Desk, run } from "./scripted-agent.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Random } from "../../../support/random.ts";
 import { partsOf, type QueryPart } from "../../../../src/diagnosis/why/query-parts.ts";
-import { editText, textOf } from "../../../../src/sparql/edit-text.ts";
-import { type ParsedQuery, parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { editText, textOf } from "../../../../src/sparql/rewrite.ts";
+import { type ParsedQuery, parseQuery } from "../../../../src/sparql/query.ts";
 import { publishedQuestions } from "../../../support/published-questions.ts";
 import { buildPublishedShards, hasPublishedData, publishedDatasets } from "../../../support/published-shards.ts";
 import { startService, type RunningService } from "../../../support/running-service.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type TextSearch, textProbes, textQuery } from "../../../../src/registry/capabilities/text-search.ts";
-import { parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../../src/sparql/query.ts";
 
 const wikis = "PREFIX wikibase: <http://w/> PREFIX bd: <http://b/> PREFIX mwapi: <http://m/> ";
 const searches: readonly TextSearch[] = [

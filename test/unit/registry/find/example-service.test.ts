@@ -8,8 +8,8 @@ import { ExampleService } from "../../../../src/registry/find/read/example-servi
 import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
 import { keepModels } from "../../../../src/registry/model/keep-models.ts";
 import { createHarvestStore } from "../../../../src/registry/find/read/harvest.ts";
-import { analyseQuery } from "../../../../src/sparql/analyse-query.ts";
-import { parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { analyseQuery } from "../../../../src/sparql/structure.ts";
+import { parseQuery } from "../../../../src/sparql/query.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";

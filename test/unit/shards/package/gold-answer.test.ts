@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { canonicalTerm, signaturesOf } from "../../../../shards/src/package/canonical-rows.ts";
 import { findGoldAnswer, isGoldAnswer } from "../../../../shards/src/package/gold-answer.ts";
 import { readSolutions, type WholeStore } from "../../../../shards/src/package/whole-store.ts";
-import { parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../../src/sparql/query.ts";
 
 const data = `@prefix : <urn:x:> .
   :a :age 30 ; :name "A" . :b :age 20 ; :name "B" . :c :age 20.0 ; :name "C" . :d :age 10 ; :name "D" .`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { closedSubselects, solutionsQuery, withSolutions } from "../../../../shards/src/verify/closed-subselects.ts";
-import { editRange } from "../../../../src/sparql/edit-text.ts";
-import { parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { editRange } from "../../../../src/sparql/rewrite.ts";
+import { parseQuery } from "../../../../src/sparql/query.ts";
 
 const prologue =
   "PREFIX : <urn:x/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> PREFIX f: <http://www.w3.org/2001/XMLSchem> ";

@@ -1,7 +1,7 @@
 import { Store } from "oxigraph";
 import { expect, it } from "vitest";
 import { rowsOf, type StoreAnswer, type AnswerStore, askStore } from "../../../../shards/src/verify/answer-store.ts";
-import { parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../../src/sparql/query.ts";
 import { randomExistsQuery, randomFrom, randomQuads } from "./exists-queries.ts";
 
 const cases = Number(process.env["KNOWN_SUBSELECT_CASES"] ?? 120);

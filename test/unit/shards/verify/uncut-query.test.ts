@@ -1,6 +1,6 @@
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
-import { parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { parseQuery } from "../../../../src/sparql/query.ts";
 import { uncutQuery } from "../../../../shards/src/verify/uncut-query.ts";
 
 const prologue = "PREFIX : <urn:x/> ";

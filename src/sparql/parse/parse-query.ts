@@ -1,0 +1,267 @@
+import { LRUCache } from "lru-cache";
+import { sizedByKey } from "../../cache-size.ts";
+import type { Query } from "sparqljs";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
+import { dialectEdits } from "../dialect/dialect-rules.ts";
+import { type Group, outlineBuilders, type OutlinePart, type QueryOutline } from "./outline.ts";
+import { illegalUse } from "./check-query.ts";
+import { type Places, runSparqlParser } from "./parser-tables.ts";
+import { locateParserError, tooDeep } from "./parser-errors.ts";
+import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
+import { wrongText } from "./wrong-text.ts";
+import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
+import { isWord, offsetAt, syntaxError, type Token, tokenize } from "./tokens.ts";
+
+/** The four query forms of SPARQL 1.1. */
+export type QueryForm = QueryOutline["form"];
+
+/** The values of `AnswerKind` in `results/model.ts`, which this folder does not import. */
+type AnswerKind = "bindings" | "boolean" | "quads";
+
+/** A query that is valid SPARQL 1.1, with its syntax tree and the place of each part in the text. */
+export interface ParsedQuery {
+  /** As it was written, but for codepoint escapes outside of strings. */
+  readonly text: string;
+  readonly kind: AnswerKind;
+  readonly form: QueryForm;
+  /** sparqljs' syntax tree, with absolute IRIs. */
+  readonly ast: Query;
+  /** Where its terms and paths are written. */
+  readonly places: Places;
+  readonly tokens: readonly Token[];
+  readonly outline: QueryOutline;
+  readonly prologue: Prologue;
+}
+
+/** The syntax tree of a query, or of the body of a clause, without its text. */
+export type QueryTree = Pick<ParsedQuery, "ast">;
+
+/** A group as the WHERE of a SELECT. */
+export const treeOfGroup = ({ patterns }: Group): QueryTree => ({
+  ast: { type: "query", queryType: "SELECT", variables: [], where: patterns, prefixes: {} },
+});
+
+const kinds: Record<QueryForm, AnswerKind> = {
+  SELECT: "bindings",
+  ASK: "boolean",
+  CONSTRUCT: "quads",
+  DESCRIBE: "quads",
+};
+/** Words that begin an update operation (SPARQL 1.1 Update, section 3). */
+export const updateWords: ReadonlySet<string> = new Set([
+  "INSERT",
+  "DELETE",
+  "LOAD",
+  "CLEAR",
+  "DROP",
+  "CREATE",
+  "ADD",
+  "MOVE",
+  "COPY",
+  "WITH",
+  "MODIFY",
+]);
+
+/** The kind of answer a query form has. */
+export function answerKindOf(form: QueryForm): AnswerKind {
+  return kinds[form];
+}
+
+function refuseOtherThanQuery(text: string, tokens: readonly Token[]): void {
+  if (tokens.length === 0) {
+    throw new FedwayError("QUERY_MISSING", "The query is empty or holds nothing but comments.", {
+      next: "Send a SELECT, ASK, CONSTRUCT or DESCRIBE query.",
+    });
+  }
+  refusePragmas(text, tokens);
+  const first = tokens[afterPrologue(tokens)];
+  if (first === undefined) {
+    throw syntaxError(text, text.length, {
+      message: "The query ends behind its prologue.",
+      next: "Add SELECT, ASK, CONSTRUCT or DESCRIBE.",
+    });
+  }
+  if (first.kind === "word" && updateWords.has(first.text)) throw updateRefused(first.text);
+}
+
+/** The error for anything that would change data or make an endpoint fetch some. */
+export function updateRefused(what: string): FedwayError {
+  return new FedwayError(
+    "UPDATE_REFUSED",
+    `${what} is not a query; only SELECT, ASK, CONSTRUCT and DESCRIBE are executed.`,
+    {
+      next: "Send a query, or talk to the endpoint itself for updates.",
+    },
+  );
+}
+
+/** Virtuoso pragmas that make the endpoint fetch or store remote data (`define get:soft`, `define input:grab-all`). */
+export function refusePragmas(text: string, tokens: readonly Token[]): void {
+  for (let at = 0; at < tokens.length && tokens[at]?.text !== "{"; at++) {
+    const name = tokens[at + 1];
+    if (tokens[at]?.kind !== "word" || tokens[at]?.text !== "DEFINE" || !name) continue;
+    if (/^(?:get|input):/i.test(text.slice(name.start, name.end))) throw updateRefused(`define ${name.text}`);
+  }
+}
+
+/** Own check because sparqljs finds `constructor:` in Object.prototype and reports unknown prefixes without a place. */
+function checkPrefixes(text: string, tokens: readonly Token[], { prefixes }: Prologue): void {
+  const unknown = tokens.filter((token) => token.kind === "pname" && !prefixes.has(prefixOf(token)));
+  const [first] = unknown;
+  if (first === undefined) return;
+  const missing = [...new Set(unknown.map(prefixOf))].slice(0, mostPrefixes);
+  const declarations = missing.map((prefix) => {
+    const namespace = wellKnownNamespaces.get(prefix.slice(0, -1)) ?? "...";
+    return `PREFIX ${prefix.slice(0, longestPrefix)} <${namespace}>`;
+  });
+  throw syntaxError(text, first.start, {
+    message: `The prefix "${prefixOf(first).slice(0, longestPrefix)}" is not declared.`,
+    next: `Put ${declarations.join(" ")} before the query, or write the IRI in full.`,
+  });
+}
+
+const mostPrefixes = 10;
+const longestPrefix = 60;
+/** With its colon. */
+export const prefixOf = ({ text }: Token): string => text.slice(0, text.indexOf(":") + 1);
+
+function checkTokens(text: string, tokens: readonly Token[]): void {
+  const unreadable = tokens.find((token) => token.kind === "string" && !standForCharacters(token.text));
+  if (unreadable) {
+    throw syntaxError(text, unreadable.start, {
+      message: "A string has an escape of no character.",
+      next: "Write \\uXXXX or \\UXXXXXXXX with the number of a character.",
+    });
+  }
+  const twice = tokens.find((token, at) => isWord(token, "VALUES") && isWord(tokens[at - 1], "VALUES"));
+  // sparqljs accepts it.
+  if (twice) throw syntaxError(text, twice.start, { message: 'Unexpected "VALUES".', next: "Remove one of the two." });
+  const bad = tokens.find((token) => token.kind === "invalid");
+  if (!bad) return;
+  const quote = bad.text === '"' || bad.text === "'";
+  throw syntaxError(text, bad.start, {
+    message: quote ? "A string literal is not closed." : `Unexpected character ${JSON.stringify(bad.text)}.`,
+    next: quote ? "Close the literal; one that spans lines needs three quotes." : "Remove or escape the character.",
+  });
+}
+
+/** Large texts that were parsed last, by text: planning, checking and explaining one query each begin with its tree. */
+const parsedLast = new LRUCache<string, ParsedQuery>({ max: 4, ...sizedByKey(64, { perCharacter: 50 }) });
+const largeText = 2_000;
+
+/**
+ * Parses one SPARQL 1.1 query.
+ * @throws FedwayError `QUERY_SYNTAX` (with line and column), `UPDATE_REFUSED`, `QUERY_MISSING`, `QUERY_TOO_LARGE`
+ */
+export function parseQuery(text: string): ParsedQuery {
+  const known = parsedLast.get(text);
+  if (known !== undefined) return known;
+  const parsed = parseText(text);
+  if (text.length < largeText) return parsed;
+  parsedLast.set(text, parsed);
+  return parsed;
+}
+
+function parseText(text: string): ParsedQuery {
+  const decoded = decodeEscapes(text);
+  try {
+    return parseDecoded(decoded.text);
+  } catch (error) {
+    if (!(error instanceof FedwayError) || error.code !== "QUERY_SYNTAX") throw decoded.relocated(error);
+    throw decoded.relocated(wrongText(decoded.text) ?? withHint(decoded.text, error));
+  }
+}
+
+/** The error with the SPARQL form of a construct from another language. */
+function withHint(text: string, { message, details }: FedwayError): FedwayError {
+  const { line = 1, column = 1 } = details.where ?? {};
+  // A prefix that is missing says nothing of the grammar.
+  if (message.endsWith("is not declared.")) return new FedwayError("QUERY_SYNTAX", message, details);
+  const [habit] = dialectEdits(text, offsetAt(text, line, column - 1), message);
+  const next = [habit?.why, details.next].filter((sentence) => sentence !== undefined).join(" ");
+  return new FedwayError("QUERY_SYNTAX", message, { ...details, next: next === "" ? undefined : next });
+}
+
+/** True if a text that `parseQuery` refuses is SPARQL 1.1 by its grammar: it only breaks the rules of `illegalUse`. */
+export function followsGrammar(text: string): boolean {
+  try {
+    grammatical(decodeEscapes(text).text);
+    return true;
+  } catch (error) {
+    if (error instanceof FedwayError) return false;
+    throw error;
+  }
+}
+
+function parseDecoded(text: string): ParsedQuery {
+  const parsed = grammatical(text);
+  const illegal = illegalUse(parsed);
+  if (illegal) throw illegal;
+  return parsed;
+}
+
+function grammatical(written: string): ParsedQuery {
+  const { text, tokens } = columnsOnce(written);
+  refuseOtherThanQuery(text, tokens);
+  checkTokens(text, tokens);
+  const prologue = readPrologue(tokens);
+  checkPrefixes(text, tokens, prologue);
+  const { ast, places, parts } = parseTokens({ text, tokens, prologue });
+  if (ast.type === "update") throw updateRefused("An update");
+  if (treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);
+  const outline = parts.find((part): part is QueryOutline => part.kind === "select");
+  if (outline === undefined) throw new Error("a query without an outline");
+  const form = ast.queryType;
+  return { text, kind: kinds[form], form, ast, places, tokens, outline, prologue };
+}
+
+/** A variable that a SELECT names again is one column; blanks in its place keep all other places. */
+function columnsOnce(written: string): Pick<ParsedQuery, "text" | "tokens"> {
+  const tokens = tokenize(written);
+  const again = new Set(
+    tokens.flatMap(({ kind, text }, at) => (kind === "word" && text === "SELECT" ? repeated(tokens, at) : [])),
+  );
+  if (again.size === 0) return { text: written, tokens };
+  let text = written;
+  for (const { start, end } of again) text = text.slice(0, start) + " ".repeat(end - start) + text.slice(end);
+  return { text, tokens: tokens.filter((token) => !again.has(token)) };
+}
+
+function repeated(tokens: readonly Token[], select: number): readonly Token[] {
+  const seen = new Set<string>();
+  const again: Token[] = [];
+  let depth = 0;
+  for (const token of tokens.slice(select + 1, select + 1 + mostColumnTokens)) {
+    if (token.text === "{" || isWord(token, "WHERE", "FROM")) break;
+    if (token.text === "(") depth += 1;
+    if (token.text === ")") depth -= 1;
+    if (token.kind !== "var" || depth > 0) continue;
+    const name = token.text.slice(1);
+    if (seen.has(name)) again.push(token);
+    seen.add(name);
+  }
+  return again;
+}
+
+const mostColumnTokens = 2_000;
+
+function parseTokens(source: Pick<ParsedQuery, "text" | "tokens" | "prologue">) {
+  try {
+    return runSparqlParser<OutlinePart>(source, outlineBuilders(source.tokens));
+  } catch (thrown) {
+    if (thrown instanceof FedwayError) throw thrown;
+    throw locateParserError(source.text, source.tokens, thrown);
+  }
+}
+
+/** Long chains of operators nest as deep as they are long, whatever their brackets; later walks are recursive. */
+const treeDepthAtMost = 2_000;
+
+function treeDepth(root: object): number {
+  let depth = 0;
+  for (let level: object[] = [root]; level.length > 0 && depth <= treeDepthAtMost; depth++) {
+    level = level.flatMap((node) => Object.values(node)).filter((value) => typeof value === "object" && value !== null);
+  }
+  return depth;
+}

@@ -1,0 +1,77 @@
+import { resolveReference } from "../../rdf/resolve-reference.ts";
+import { iriText } from "../../rdf/term-text.ts";
+import { isWord, type Token, tokenAt } from "./tokens.ts";
+
+/** BASE and PREFIX declarations of a query, resolved (SPARQL 1.1 Query, section 4.1.1). */
+export interface Prologue {
+  /** Base IRI behind the prologue; undefined when none is declared. */
+  readonly base: string | undefined;
+  /** Prefix with its colon to namespace IRI. */
+  readonly prefixes: ReadonlyMap<string, string>;
+  /** Number of tokens of the prologue. */
+  readonly length: number;
+}
+
+/** As it is written where there is nothing to resolve it against. */
+const resolve = (reference: string, base: string | undefined): string => resolveReference(reference, base) ?? reference;
+
+/** Index of the first token behind BASE, PREFIX and VERSION declarations. */
+export function afterPrologue(tokens: readonly Token[]): number {
+  let at = 0;
+  while (isWord(tokens[at], "BASE", "PREFIX") || isVersion(tokens, at)) at += isWord(tokens[at], "PREFIX") ? 3 : 2;
+  return Math.min(at, tokens.length);
+}
+
+/** VERSION and a string in single quotation marks (SPARQL 1.2 Query, production 7). */
+const isVersion = (tokens: readonly Token[], at: number): boolean =>
+  isWord(tokens[at], "VERSION") && /^(?:"(?!"")|'(?!''))/u.test(tokens[at + 1]?.text ?? "");
+
+/** The declarations of names, without that of a version, which endpoints of SPARQL 1.1 refuse. */
+export function declarationsOf(text: string, tokens: readonly Token[]): string {
+  let declarations = "";
+  let from = 0;
+  const end = afterPrologue(tokens);
+  for (let at = 0; at < end; at++) {
+    if (!isVersion(tokens, at)) continue;
+    declarations += text.slice(from, tokenAt(tokens, at).start);
+    from = tokenAt(tokens, at + 1).end;
+  }
+  return declarations + text.slice(from, tokenAt(tokens, end).start);
+}
+
+/** The declarations of a query that the parser accepted; each is resolved against the BASE before it. */
+export function readPrologue(tokens: readonly Token[]): Prologue {
+  const prefixes = new Map<string, string>();
+  const length = afterPrologue(tokens);
+  let base: string | undefined;
+  for (let at = 0; at < length; ) {
+    if (isVersion(tokens, at)) {
+      at += 2;
+      continue;
+    }
+    const isBase = isWord(tokens[at], "BASE");
+    const iri = resolve(tokenAt(tokens, at + (isBase ? 1 : 2)).text.slice(1, -1), base);
+    if (isBase) base = iri;
+    else prefixes.set(tokenAt(tokens, at + 1).text, iri);
+    at += isBase ? 2 : 3;
+  }
+  return { base, prefixes, length };
+}
+
+/** The absolute IRI that an `iri` or `pname` token of a valid query stands for. */
+export function resolveIri({ base, prefixes }: Prologue, token: Token): string {
+  if (token.kind !== "pname") return resolve(token.text.slice(1, -1), base);
+  const colon = token.text.indexOf(":") + 1;
+  return `${prefixes.get(token.text.slice(0, colon)) ?? ""}${token.text.slice(colon).replaceAll(/\\(.)/g, "$1")}`;
+}
+
+const plainLocal = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
+
+/** An absolute IRI with a prefix that the query declares, else in full. */
+export function writtenIri({ prefixes }: Prologue, iri: string): string {
+  for (const [prefix, namespace] of prefixes) {
+    const local = iri.slice(namespace.length);
+    if (namespace !== "" && iri.startsWith(namespace) && plainLocal.test(local)) return prefix + local;
+  }
+  return iriText(iri);
+}

@@ -1,0 +1,239 @@
+import type * as RDF from "@rdfjs/types";
+import type {
+  BlockPattern,
+  Expression,
+  GraphPattern,
+  OperationExpression,
+  Pattern,
+  SelectQuery,
+  Term,
+  Triple,
+  ValuePatternRow,
+  VariableTerm,
+} from "sparqljs";
+import type { TokenRange } from "../parse/outline.ts";
+import type { ParsedQuery } from "../parse/parse-query.ts";
+import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
+
+/** A term, and its tokens; those of brackets and of steps of paths have none. */
+export interface PlacedTerm {
+  readonly term: PatternTerm;
+  readonly range?: TokenRange | undefined;
+}
+
+/** The group of a constraint, and how it is joined with the group around it. */
+interface Scope {
+  readonly parent?: Scope;
+  /** "optional": it takes no row from the group around it; "apart": a branch of a UNION, or what rows must not match. */
+  readonly how?: "optional" | "apart" | undefined;
+  /** Variables of a subquery that are the same around it; absent: all. */
+  readonly shown?: ReadonlySet<string> | undefined;
+  /** The IRI that the SERVICE around it names. */
+  readonly service?: string | undefined;
+}
+
+/** A pattern that matches triples: a step of a path, where that is a sequence. */
+export interface JoinedPattern {
+  readonly kind: "pattern";
+  readonly subject: PlacedTerm;
+  readonly predicate: PlacedTerm;
+  readonly object: PlacedTerm;
+  readonly scope: Scope;
+}
+
+/** A variable and a constant that its value is compared with. One of several is optional: rows may match another. */
+interface Comparison {
+  readonly kind: "comparison";
+  readonly name: string;
+  readonly operator: string;
+  readonly constant: PlacedTerm;
+  readonly scope: Scope;
+}
+
+export type Constraint = JoinedPattern | Comparison;
+
+/**
+ * Constraints on each row of a query's groups: patterns of default graphs, comparisons with constants, VALUES. Omits parts that
+ * constrain no term alone: alternatives of paths and of `||`, GRAPH, SERVICE with a variable.
+ */
+export function constraintsOf({ ast, places }: ParsedQuery): readonly Constraint[] {
+  const collector = new Collector(places);
+  // Descriptions are of default graphs.
+  if (!("from" in ast) || ast.from === undefined) collector.addGroup(ast.where ?? [], ast.values ?? [], {});
+  return collector.found;
+}
+
+class Collector {
+  readonly found: Constraint[] = [];
+  readonly #places: ParsedQuery["places"];
+  #steps = 0;
+
+  constructor(places: ParsedQuery["places"]) {
+    this.#places = places;
+  }
+
+  addGroup(patterns: readonly Pattern[], rows: readonly ValuePatternRow[], scope: Scope): void {
+    for (const pattern of patterns) this.#add(pattern, scope);
+    for (const name of Object.keys(rows[0] ?? {})) {
+      const terms = rows.flatMap((row) => row[name] ?? []);
+      // IRIs may be those of several endpoints.
+      const constants = terms.filter(
+        ({ termType }) => termType === "Literal" || (termType === "NamedNode" && !rows[1]),
+      );
+      if (terms.length === rows.length) this.#compare({ name: name.slice(1), constants }, "VALUES", scope);
+    }
+  }
+
+  #add(pattern: Pattern, scope: Scope): void {
+    if (pattern.type === "bgp") {
+      for (const { subject, predicate, object } of pattern.triples)
+        this.#addPath([this.#placed(subject), this.#placed(object)], predicate, scope);
+    } else if (pattern.type === "filter") this.#addFilter(pattern.expression, scope);
+    else if (pattern.type === "values") this.addGroup([], pattern.values, scope);
+    else if (pattern.type === "query") this.#addQuery(pattern, scope);
+    else if (pattern.type !== "graph" && pattern.type !== "bind") this.#addInner(pattern, scope);
+  }
+
+  #addInner(pattern: Exclude<BlockPattern, GraphPattern>, parent: Scope): void {
+    const { service } = parent;
+    if (pattern.type === "union") {
+      for (const branch of pattern.patterns) this.#add(branch, { parent, how: "apart", service });
+    } else if (pattern.type === "service") {
+      const { name, patterns } = pattern;
+      if (name.termType === "NamedNode") this.addGroup(patterns, [], { parent, service: name.value });
+    } else {
+      const how = pattern.type === "group" ? undefined : pattern.type === "optional" ? "optional" : "apart";
+      this.addGroup(pattern.patterns, [], { parent, how, service });
+    }
+  }
+
+  #addQuery({ variables, where = [], values = [] }: SelectQuery, parent: Scope): void {
+    const plain = variables.flatMap((each) => ("termType" in each ? [each] : []));
+    const isAll = plain.some(({ termType }) => termType === "Wildcard");
+    const shown = isAll ? undefined : new Set(plain.map(({ value }) => value));
+    this.addGroup(where, values, { parent, shown, service: parent.service });
+  }
+
+  #addFilter(expression: Expression | Pattern, scope: Scope): void {
+    if (!isOperation(expression)) return;
+    const { operator, args } = expression;
+    const compared = comparedIn(expression);
+    if (compared !== undefined) this.#compare(compared, operator, scope);
+    if (operator === "&&") for (const each of args) this.#addFilter(each, scope);
+    const { service } = scope;
+    if (operator === "||") for (const each of args) this.#addFilter(each, { parent: scope, how: "optional", service });
+    const how = operator === "exists" ? undefined : "apart";
+    for (const each of args) if (isGroup(each)) this.#add(each, { parent: scope, how, service });
+  }
+
+  #compare({ name, constants }: Compared, operator: string, scope: Scope): void {
+    for (const constant of constants) {
+      const own: Scope = constants.length > 1 ? { parent: scope, how: "optional" } : scope;
+      this.found.push({ kind: "comparison", name, operator, constant: this.#placed(constant), scope: own });
+    }
+  }
+
+  #addPath([subject, object]: readonly [PlacedTerm, PlacedTerm], path: Triple["predicate"], scope: Scope): void {
+    if (!isPath(path)) {
+      this.found.push({ kind: "pattern", subject, predicate: this.#placed(path), object, scope });
+    } else if (path.pathType === "^") {
+      for (const item of path.items) this.#addPath([object, subject], item, scope);
+    } else if (path.pathType === "/") {
+      let from = subject;
+      for (const [at, item] of path.items.entries()) {
+        const to = at === path.items.length - 1 ? object : this.#step();
+        this.#addPath([from, to], item, scope);
+        from = to;
+      }
+    } else if (path.pathType === "+") {
+      for (const item of path.items) {
+        this.#addPath([subject, this.#step()], item, scope);
+        this.#addPath([this.#step(), object], item, scope);
+      }
+    }
+  }
+
+  #placed(term: Term): PlacedTerm {
+    return { term: patternTerm(term), range: this.#places.get(term) };
+  }
+
+  #step(): PlacedTerm {
+    return { term: { kind: "variable", name: `_:step${this.#steps++}` } };
+  }
+}
+
+const isGroup = (arg: Expression | Pattern): arg is Pattern =>
+  "type" in arg && !["operation", "functionCall", "aggregate"].includes(arg.type ?? "");
+
+const isOperation = (arg: Expression | Pattern): arg is OperationExpression =>
+  "type" in arg && arg.type === "operation";
+
+/** A variable, and the constants of which it is compared with one or another. */
+interface Compared {
+  readonly name: string;
+  readonly constants: readonly Term[];
+}
+
+function comparedIn({ operator, args }: OperationExpression): Compared | undefined {
+  if (!comparing.has(operator)) return undefined;
+  const [variable, compared] = isVariable(args[0]) ? args : args.toReversed();
+  const constants: readonly unknown[] = Array.isArray(compared) ? compared : [compared];
+  const terms = constants.filter(isTerm).filter(({ termType }) => termType === "NamedNode" || termType === "Literal");
+  const isWhole = isVariable(variable) && terms.length === constants.length;
+  return isWhole ? { name: variable.value, constants: terms } : undefined;
+}
+
+const comparing: ReadonlySet<string> = new Set(["=", "<", ">", "<=", ">=", "in"]);
+const isVariable = (arg: unknown): arg is VariableTerm => isTerm(arg) && arg.termType === "Variable";
+const isTerm = (value: unknown): value is Term => typeof value === "object" && value !== null && "termType" in value;
+
+/**
+ * Join of two constraints: "required" if a variable has one value in each row that both match; "optional" if the second
+ * constraint takes no row from the first.
+ */
+export function joinOf(one: Constraint, other: Constraint, name: string): "required" | "optional" | undefined {
+  const [mine, its] = [chainOf(one.scope), chainOf(other.scope)];
+  const common = mine.findIndex((scope, at) => scope !== its[at]);
+  const from = common === -1 ? mine.length : common;
+  const [up, down] = [mine.slice(from), its.slice(from)];
+  if ([...up, ...down].some(({ how, shown }) => how === "apart" || shown?.has(name) === false)) return undefined;
+  // The variable of one OPTIONAL may be bound by another one.
+  if (isOptional(up) && isOptional(down)) return undefined;
+  return isOptional(down) ? "optional" : "required";
+}
+
+const isOptional = (scopes: readonly Scope[]): boolean => scopes.some(({ how }) => how === "optional");
+
+/** Outermost first. */
+const chainOf = (scope: Scope): readonly Scope[] => (scope.parent ? [...chainOf(scope.parent), scope] : [scope]);
+
+/** A constraint that rows of the whole query must match. */
+export const isRequired = ({ scope }: Constraint): boolean => chainOf(scope).every(({ how }) => how === undefined);
+
+/** A literal that a property is asked for, as its object or by `=`. */
+export interface ValueConstant {
+  /** IRI. */
+  readonly property: string;
+  readonly service: string | undefined;
+  readonly literal: RDF.Literal;
+  readonly range: TokenRange;
+}
+
+/** The literals that properties are asked for. */
+export function valueConstants(constraints: readonly Constraint[]): readonly ValueConstant[] {
+  const comparisons = constraints.filter((each) => each.kind === "comparison");
+  const equal = Map.groupBy(
+    comparisons.filter(({ operator }) => operator === "="),
+    ({ name }) => name,
+  );
+  return constraints.flatMap((pattern) => {
+    if (pattern.kind !== "pattern" || pattern.predicate.term.kind !== "iri") return [];
+    const { object, scope } = pattern;
+    const { iri: property } = pattern.predicate.term;
+    const same = object.term.kind === "variable" ? (equal.get(object.term.name) ?? []) : [];
+    const compared = same.filter((other) => joinOf(pattern, other, other.name)).map(({ constant }) => constant);
+    return [object, ...compared].flatMap(({ term, range }) =>
+      term.kind === "literal" && range ? [{ property, service: scope.service, literal: term.literal, range }] : [],
+    );
+  });
+}

@@ -1,0 +1,73 @@
+import type { AnalysedQuery } from "../structure/analyse-query.ts";
+import { editText, emptyGroup, type TextEdit } from "./edit-text.ts";
+import type { Element, Group, ServiceElement } from "../parse/outline.ts";
+import {
+  groupsOf,
+  groupsOfSelect,
+  projectsAll,
+  selectsOf,
+  visibleInElement,
+  visibleInGroup,
+} from "../structure/scope.ts";
+import type { Token } from "../parse/tokens.ts";
+
+/**
+ * The text without SERVICE clauses that have no solution. A branch of a UNION that needs one goes with it; anywhere else a group
+ * without solutions takes the clause's place, which is what the clause stands for in a join, OPTIONAL, MINUS or EXISTS alike.
+ * Columns stay: where `SELECT *` would lose a variable, the branch stays as a group without solutions.
+ */
+export function withoutEmptyClauses(query: AnalysedQuery, isEmpty: (service: ServiceElement) => boolean): string {
+  const { tokens, outline } = query.parsed;
+  const site: Site = { tokens, isEmpty, projectsAll: selectsOf(outline).some(projectsAll) };
+  return editText(
+    query.parsed,
+    groupsOfSelect(outline).flatMap((group) => editsIn(group, site)),
+  );
+}
+
+interface Site {
+  readonly tokens: readonly Token[];
+  readonly isEmpty: (service: ServiceElement) => boolean;
+  /** Some SELECT of the query takes all variables there are. */
+  readonly projectsAll: boolean;
+}
+
+function editsIn(group: Group, site: Site): readonly TextEdit[] {
+  if (group.select) return groupsOfSelect(group.select).flatMap((inner) => editsIn(inner, site));
+  return group.elements.flatMap((element): readonly TextEdit[] => {
+    if (hasNoSolution(element, site)) {
+      return [{ range: element, replacement: emptyGroup(visibleInElement(site.tokens, element)) }];
+    }
+    if (element.kind === "union") return unionEdits(element.branches, site);
+    return groupsOf(element).flatMap((inner) => editsIn(inner, site));
+  });
+}
+
+const hasNoSolution = (element: Element, site: Site): boolean =>
+  element.kind === "service"
+    ? site.isEmpty(element)
+    : element.kind === "union" && element.branches.every((branch) => isDead(branch, site));
+
+/**
+ * True if a group has no solutions: its elements are joined, except OPTIONAL and MINUS, which add nothing to no solutions.
+ */
+const isDead = ({ select, elements }: Group, site: Site): boolean =>
+  select === undefined && elements.some((element) => hasNoSolution(element, site));
+
+/** Of the branches of a UNION, one at least is alive. */
+function unionEdits(branches: readonly Group[], site: Site): readonly TextEdit[] {
+  const alive = branches.filter((branch) => !isDead(branch, site));
+  const [first] = alive;
+  const shown = new Set(alive.flatMap((branch) => [...visibleInGroup(site.tokens, branch)]));
+  return branches.flatMap((branch): readonly TextEdit[] => {
+    if (alive.includes(branch)) return editsIn(branch, site);
+    const visible = visibleInGroup(site.tokens, branch);
+    if (site.projectsAll && [...visible].some((name) => !shown.has(name))) {
+      return [{ range: branch, replacement: emptyGroup(visible) }];
+    }
+    // With the UNION behind it, or in front of it.
+    const isBefore = first !== undefined && branch.from < first.from;
+    const range = isBefore ? { from: branch.from, to: branch.to + 1 } : { from: branch.from - 1, to: branch.to };
+    return [{ range, replacement: "" }];
+  });
+}

@@ -1,0 +1,229 @@
+import type { Triple } from "sparqljs";
+import { resolveIri } from "../parse/resolve-iri.ts";
+import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "../parse/outline.ts";
+import type { ParsedQuery } from "../parse/parse-query.ts";
+import { elementsWithin, groupsOf, visibleInElement } from "./scope.ts";
+import { type Enclosing, isBoundBefore, type KnownValue, knownValues } from "./target-values.ts";
+import { placeOf } from "../rewrite/edit-text.ts";
+import { tokenAt } from "../parse/tokens.ts";
+
+/** Surroundings of a clause, outermost first; `group` is a plain group. */
+type Context = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
+
+/** Target of a SERVICE. */
+type ServiceTarget =
+  | { readonly kind: "iri"; readonly iri: string }
+  /**
+   * `values`: everything the variable can be at this place, undefined when that is not known. `isBound`: what stands before the
+   * clause in its group, or before an OPTIONAL that it stands in, binds it in each solution.
+   */
+  | {
+      readonly kind: "variable";
+      readonly name: string;
+      readonly values: readonly KnownValue[] | undefined;
+      readonly isBound: boolean;
+    };
+
+/** One SERVICE clause (SPARQL 1.1 Federated Query, section 2). */
+export interface ServiceClause {
+  readonly target: ServiceTarget;
+  readonly silent: boolean;
+  /** 0 outside of every other SERVICE. */
+  readonly depth: number;
+  readonly place: readonly Context[];
+  /** A GRAPH stands between the clause and the next SERVICE, or the query, around it. */
+  readonly inGraph: "none" | "constant" | "variable";
+  /** Variables that the clause brings into scope. */
+  readonly variables: readonly string[];
+  /** The clause is all there is in the WHERE of a query or subquery. */
+  readonly fillsWhere: boolean;
+  /** But for FILTERs, the clause is all there is in an OPTIONAL. */
+  readonly fillsOptional: boolean;
+  /** The SERVICE clause directly around this one. */
+  readonly parent: ServiceClause | undefined;
+  readonly element: ServiceElement;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A pattern outside of every SERVICE that needs data: triples (property paths included), or GRAPH. */
+export interface OutsidePattern extends TokenRange {
+  /** None of GRAPH. */
+  readonly triples: readonly Triple[];
+}
+
+/** A parsed query and what planning needs to know of it. */
+export interface AnalysedQuery {
+  readonly parsed: ParsedQuery;
+  /** In text order, each before those nested in it. */
+  readonly services: readonly ServiceClause[];
+  readonly outside: readonly OutsidePattern[];
+  /** Outermost GRAPH patterns, outside of every SERVICE, with a SERVICE inside. */
+  readonly serviceGraphs: readonly Element[];
+  /** FROM and FROM NAMED. */
+  readonly datasets: readonly { readonly iri: string; readonly named: boolean }[];
+}
+
+interface Surroundings {
+  readonly place: readonly Context[];
+  readonly inGraph: ServiceClause["inGraph"];
+  readonly parent: ServiceClause | undefined;
+  readonly besideServiceInGraph: boolean;
+  readonly enclosing: readonly Enclosing[];
+  readonly isWhere: boolean;
+  readonly isOptional: boolean;
+}
+
+/** True when an element is, or has inside, a SERVICE for which `counts` holds. */
+export function hasService(element: Element, counts: (service: ServiceElement) => boolean): boolean {
+  return (element.kind === "service" && counts(element)) || haveService(groupsOf(element), counts);
+}
+
+/** True when a SERVICE for which `counts` holds stands anywhere in the groups. */
+export const haveService = (groups: readonly Group[], counts: (service: ServiceElement) => boolean): boolean =>
+  elementsWithin(groups).some((element) => element.kind === "service" && counts(element));
+
+class Analysis {
+  readonly services: ServiceClause[] = [];
+  readonly outside: OutsidePattern[] = [];
+  readonly serviceGraphs: Element[] = [];
+  private readonly parsed: ParsedQuery;
+
+  constructor(parsed: ParsedQuery) {
+    this.parsed = parsed;
+  }
+
+  select(select: SelectOutline, around: Surroundings): void {
+    const place = [...around.place, "exists"] as const;
+    const bare = { ...around, isOptional: false, isWhere: false };
+    for (const group of select.exists) this.group(group, { ...bare, place, enclosing: [] });
+    if (!select.where) return;
+    const trailing = select.values ? [select.values] : [];
+    this.group(select.where, {
+      ...bare,
+      isWhere: true,
+      enclosing: [{ elements: trailing, patterns: [], at: 1, through: "join" }],
+    });
+  }
+
+  private group(group: Group, around: Surroundings): void {
+    if (group.select) {
+      this.select(group.select, { ...around, place: [...around.place, "subquery"] });
+      return;
+    }
+    const alone = group.elements.filter((element) => element.kind !== "filter").length === 1;
+    for (const [at, element] of group.elements.entries()) {
+      this.element(element, {
+        ...around,
+        isWhere: around.isWhere && group.elements.length === 1,
+        isOptional: around.isOptional && alone,
+        enclosing: [...around.enclosing, { ...group, at, through: joinedHow(element) }],
+      });
+    }
+  }
+
+  private element(element: Element, around: Surroundings): void {
+    if (element.kind === "service") return this.service(element, around);
+    if (element.kind === "graph") return this.graph(element, around);
+    if (element.kind === "triples") this.needsData(element, around);
+    const place = contextOf(element);
+    const isOptional = place === "optional" || (place === "group" && around.isOptional);
+    const inner = { ...around, isWhere: false, isOptional, place: place ? [...around.place, place] : around.place };
+    for (const group of groupsOf(element)) this.group(group, inner);
+  }
+
+  private needsData(element: Element, around: Surroundings): void {
+    if (around.parent) return;
+    const triples = element.kind === "triples" ? element.triples : [];
+    this.outside.push({ from: element.from, to: element.to, triples });
+  }
+
+  private graph(element: Element & { kind: "graph" }, around: Surroundings): void {
+    const place = [...around.place, "graph"] as const;
+    if (!hasService(element, () => true)) {
+      this.needsData(element, around);
+      return;
+    }
+    const name = tokenAt(this.parsed.tokens, element.name);
+    const inGraph = name.kind === "var" ? "variable" : "constant";
+    if (!around.parent && !around.besideServiceInGraph) this.serviceGraphs.push(element);
+    this.group(element.group, {
+      ...around,
+      place,
+      inGraph,
+      isWhere: false,
+      isOptional: false,
+      besideServiceInGraph: true,
+    });
+  }
+
+  private service(element: ServiceElement, around: Surroundings): void {
+    const { tokens } = this.parsed;
+    const clause: ServiceClause = {
+      target: this.target(element, around),
+      silent: element.silent,
+      depth: around.parent ? around.parent.depth + 1 : 0,
+      place: around.place,
+      inGraph: around.inGraph,
+      variables: [...visibleInElement(tokens, element)],
+      fillsWhere: around.isWhere,
+      fillsOptional: around.isOptional,
+      parent: around.parent,
+      element,
+      ...placeOf(this.parsed, element),
+    };
+    this.services.push(clause);
+    const place = [...around.place, "service"] as const;
+    this.group(element.group, { ...around, place, parent: clause, inGraph: "none", enclosing: [], isWhere: false });
+  }
+
+  private target(element: ServiceElement, around: Surroundings): ServiceTarget {
+    const token = tokenAt(this.parsed.tokens, element.name);
+    if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.parsed.prologue, token) };
+    const name = token.text.slice(1);
+    const values = knownValues(name, around.enclosing);
+    const isBound = values === undefined && isBoundBefore(name, around.enclosing);
+    return { kind: "variable", name, values, isBound };
+  }
+}
+
+function joinedHow(element: Element): Enclosing["through"] {
+  if (element.kind === "optional" || element.kind === "minus") return "left";
+  return element.kind === "filter" || element.kind === "bind" ? "filter" : "join";
+}
+
+function contextOf(element: Element): Context | undefined {
+  switch (element.kind) {
+    case "optional":
+    case "minus":
+      return element.kind;
+    case "filter":
+    case "bind":
+      return "exists";
+    case "union":
+      if (element.branches.length > 1) return "union";
+      return element.branches[0]?.select ? undefined : "group";
+    default:
+      return undefined;
+  }
+}
+
+/** Finds every SERVICE clause of a query, wherever it stands, and every pattern outside of them. */
+export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
+  const analysis = new Analysis(parsed);
+  analysis.select(parsed.outline, {
+    place: [],
+    inGraph: "none",
+    parent: undefined,
+    besideServiceInGraph: false,
+    enclosing: [],
+    isWhere: true,
+    isOptional: false,
+  });
+  const datasets = parsed.outline.datasets.map(({ from, to }) => ({
+    iri: resolveIri(parsed.prologue, tokenAt(parsed.tokens, to - 1)),
+    named: to - from === 3,
+  }));
+  const { services, outside, serviceGraphs } = analysis;
+  return { parsed, services, outside, serviceGraphs, datasets };
+}

@@ -1,0 +1,148 @@
+import type { Element, Group, SelectOutline, TokenRange } from "../parse/outline.ts";
+import { certainVariables } from "./certain-variables.ts";
+import { type Token, tokenAt } from "../parse/tokens.ts";
+
+/** Names of all variables written in a range, without `?`. */
+export function mentionedVariables(tokens: readonly Token[], range: TokenRange): Set<string> {
+  const names = new Set<string>();
+  for (let at = range.from; at < range.to; at++) {
+    const token = tokenAt(tokens, at);
+    if (token.kind === "var") names.add(token.text.slice(1));
+  }
+  return names;
+}
+
+/** The names that are in one of the sets. */
+export const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(sets.flatMap((set) => [...set]));
+
+/** The projected variables of a SELECT (`*`: the visible ones of its WHERE). */
+export function projectedVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
+  if (projectsAll(select)) return whereVariables(tokens, select);
+  return new Set(columnsIn(select).map((column) => ("variable" in column ? column.variable : column).value));
+}
+
+const columnsIn = ({ tree }: SelectOutline) => ("variables" in tree ? tree.variables : []);
+
+/** True for `SELECT *` and `DESCRIBE *`. */
+export const projectsAll = (select: SelectOutline): boolean =>
+  columnsIn(select).some((column) => "termType" in column && column.termType === "Wildcard");
+
+/** The columns that the answer to a query must have, and those that may be there too; undefined without a SELECT. */
+export function columnsOf({ form, tokens, outline }: SelectedQuery) {
+  if (form !== "SELECT") return undefined;
+  const asked = [...projectedVariables(tokens, outline)];
+  // Engines differ on which variables SELECT * means.
+  const allowed = projectsAll(outline) ? mentionedVariables(tokens, { from: 0, to: tokens.length }) : [];
+  return { asked, allowed: [...allowed] };
+}
+
+interface SelectedQuery {
+  readonly form: string;
+  readonly tokens: readonly Token[];
+  readonly outline: SelectOutline;
+}
+
+/** Variables in scope behind WHERE and the trailing VALUES of a SELECT. */
+export function whereVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
+  const where = select.where ? visibleInGroup(tokens, select.where) : new Set<string>();
+  return where.union(new Set(select.values?.variables));
+}
+
+/** Variables in scope in a group (SPARQL 1.1 Query, section 18.2.1). */
+export function visibleInGroup(tokens: readonly Token[], group: Group): Set<string> {
+  if (group.select) {
+    return projectedVariables(tokens, group.select).union(new Set(group.select.values?.variables));
+  }
+  return union(group.elements.map((element) => visibleInElement(tokens, element)));
+}
+
+/** Variables that an element brings into scope. */
+export function visibleInElement(tokens: readonly Token[], element: Element): Set<string> {
+  switch (element.kind) {
+    case "triples":
+    case "values":
+      return mentionedVariables(tokens, element);
+    case "filter":
+    case "minus":
+      return new Set();
+    case "bind":
+      return new Set([element.variable]);
+    case "optional":
+      return visibleInGroup(tokens, element.group);
+    case "graph":
+    case "service":
+      return union([
+        mentionedVariables(tokens, { from: element.name, to: element.name + 1 }),
+        visibleInGroup(tokens, element.group),
+      ]);
+    default:
+      return union(element.branches.map((branch) => visibleInGroup(tokens, branch)));
+  }
+}
+
+/** The groups directly inside an element, in text order. */
+export function groupsOf(element: Element): readonly Group[] {
+  switch (element.kind) {
+    case "filter":
+    case "bind":
+      return element.exists;
+    case "optional":
+    case "minus":
+    case "graph":
+    case "service":
+      return [element.group];
+    case "union":
+      return element.branches;
+    default:
+      return [];
+  }
+}
+
+/** The groups directly inside a SELECT: EXISTS of its head and tail, and its WHERE. */
+export function groupsOfSelect(select: SelectOutline): readonly Group[] {
+  return select.where ? [...select.exists, select.where] : select.exists;
+}
+
+/** A SELECT and all subqueries inside it. */
+export const selectsOf = (select: SelectOutline): readonly SelectOutline[] => [
+  select,
+  ...Array.from(groupsWithin(groupsOfSelect(select))).flatMap(({ select: inner }) => inner ?? []),
+];
+
+/**
+ * These groups and all that stand inside them, each before those inside it, in text order but for EXISTS behind a WHERE.
+ * @param isEntered false for elements whose groups are left out
+ */
+export function* groupsWithin(
+  groups: readonly Group[],
+  isEntered: (element: Element) => boolean = () => true,
+): Generator<Group> {
+  const pending = groups.toReversed();
+  for (let group = pending.pop(); group; group = pending.pop()) {
+    yield group;
+    const { select, elements } = group;
+    const inner = select ? groupsOfSelect(select) : elements.filter(isEntered).flatMap(groupsOf);
+    pending.push(...inner.toReversed());
+  }
+}
+
+/** The elements of these groups and of all groups inside them. */
+export function* elementsWithin(groups: readonly Group[]): Generator<Element> {
+  for (const { elements } of groupsWithin(groups)) yield* elements;
+}
+
+/**
+ * True when a group has a FILTER on a variable that the group may leave unbound. Such a FILTER must not become the condition of an
+ * OPTIONAL around it, where it would see the variables of the left side; some engines take `OPTIONAL { { P FILTER } }` for
+ * `OPTIONAL { P FILTER }`.
+ */
+export function hasScopedFilter(tokens: readonly Token[], { elements, patterns }: Group): boolean {
+  const mentioned = elements.filter(({ kind }) => kind === "filter").map((each) => mentionedVariables(tokens, each));
+  return !union(mentioned).isSubsetOf(certainVariables(patterns));
+}
+
+/** True when two sets of names have one in common. */
+export function shareName(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  for (const name of a) if (b.has(name)) return true;
+  return false;
+}
