@@ -9,7 +9,7 @@ import { createEndpointProbe } from "../monitor/probe-endpoint.ts";
 import { domainOf } from "../monitor/subjects.ts";
 import { scoreOf } from "../monitor/score.ts";
 import { publishSnapshot, type Snapshot } from "../monitor/snapshot.ts";
-import { createWebhookService, type WebhookService } from "../monitor/webhook-service.ts";
+import { createWebhookService, type WebhookService } from "../monitor/receivers/webhooks.ts";
 import { BreakerSharing } from "../outbound/share-breakers.ts";
 import { type CatalogEntry, followRemovals } from "../registry/catalog.ts";
 import { faultLog } from "../telemetry/log.ts";

@@ -18,7 +18,7 @@ import type { JobQueue } from "../jobs/job-queue.ts";
 import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import type { Monitor } from "../monitor/create-monitor.ts";
 import type { MonitorReader } from "../monitor/monitor.ts";
-import type { WebhookService } from "../monitor/webhook-service.ts";
+import type { WebhookService } from "../monitor/receivers/webhooks.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { CapabilityService } from "../registry/capabilities.ts";
 import type { AcceptedAdapter, EditableCatalog } from "../registry/catalog.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { incidentFeed } from "../monitor/atom-feed.ts";
+import { incidentFeed } from "./atom-feed.ts";
 import { anyOriginHeaders, keptFor, sendNothing, sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";

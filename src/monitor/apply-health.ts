@@ -1,9 +1,9 @@
-import type { Monitor } from "./create-monitor.ts";
-import type { EndpointHealth, MonitorEvent } from "./monitor.ts";
-import type { Breakers } from "../outbound/endpoint-states.ts";
-import { transportFaults } from "./judgement.ts";
-import { isShared, recordOfIncident } from "./subjects.ts";
 import { type Clock, every, inTurns } from "../clock.ts";
+import type { Breakers } from "../outbound/endpoint-states.ts";
+import type { Monitor } from "./create-monitor.ts";
+import { transportFaults } from "./judgement.ts";
+import type { EndpointHealth, MonitorEvent } from "./monitor.ts";
+import { isShared, recordOfIncident } from "./subjects.ts";
 
 /** Parts that findings are applied to, and the probing interval. */
 export interface AppliedHealthOptions {
@@ -22,7 +22,7 @@ export interface AppliedHealthOptions {
 }
 
 /** The monitor's findings at work. */
-export type AppliedHealth = Pick<HealthApplication, "availability" | "close">;
+export type AppliedHealth = HealthApplication;
 
 const defaultPollMs = 2_000;
 /** Two tries of a probe and the pause between them: its result may come so late after its beginning. */
@@ -35,8 +35,6 @@ interface Hold {
   readonly probedMs: number;
 }
 
-type State = Pick<EndpointHealth, "state" | "sinceMs">;
-
 class HealthApplication {
   /** For the planner; its version grows when an endpoint goes down or comes back, not with every probe. */
   readonly availability: {
@@ -46,7 +44,7 @@ class HealthApplication {
   };
   readonly #options: AppliedHealthOptions;
   readonly #ignore: () => void;
-  readonly #states = new Map<string, State>();
+  readonly #states = new Map<string, EndpointHealth>();
   readonly #holds = new Map<string, Hold>();
   #version = 0;
   readonly #looking: { stop(): Promise<void> };
@@ -96,15 +94,15 @@ class HealthApplication {
   }
 
   #take(health: EndpointHealth): void {
-    const { endpoint, state, sinceMs, incident, last } = health;
-    this.#remember(endpoint, { state, sinceMs });
+    const { endpoint, state, incident, last } = health;
+    this.#remember(endpoint, health);
     // Degraded endpoints are asked as usual, and flapping ones while they answer.
     const isUsable = state === "degraded" || (state === "flapping" && last?.ok === true);
     if (incident === undefined || isUsable) this.#release(endpoint);
     else this.#hold(health, incident);
   }
 
-  #remember(id: string, now: State | undefined): void {
+  #remember(id: string, now: EndpointHealth | undefined): void {
     if (downSince(this.#states.get(id)) !== downSince(now)) this.#version += 1;
     if (now === undefined) this.#states.delete(id);
     else this.#states.set(id, now);
@@ -137,7 +135,7 @@ class HealthApplication {
 }
 
 /** Undefined when it is not known to be down. */
-const downSince = (known: State | undefined): number | undefined =>
+const downSince = (known: EndpointHealth | undefined): number | undefined =>
   known?.state === "down" ? (known.sinceMs ?? 0) : undefined;
 
 function reasonOf({ state, sinceMs }: EndpointHealth, incident: string): string {

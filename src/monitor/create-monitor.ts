@@ -1,26 +1,31 @@
-import { unknownId } from "../errors/unknown-id.ts";
 import { randomUUID } from "node:crypto";
 import { type Clock, every } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Catalog, CatalogEntry, EditableCatalog } from "../registry/catalog.ts";
+import { unknownId } from "../errors/unknown-id.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import type { Store } from "../store/store.ts";
-import { createFindings, type NamedFinding } from "./findings.ts";
+import { createFindings } from "./findings.ts";
 import { createHealthReader } from "./health-reader.ts";
 import type { IncidentNotice } from "./health-record.ts";
-import { createHealthRepository } from "./health-repository.ts";
-import { createHeartbeat } from "./heartbeat.ts";
 import { createHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
-import { createIncidentRepository } from "./incident-repository.ts";
-import { createMaintenance } from "./maintenance.ts";
-import type { Finding, MaintenanceWindow, MonitorEvent, Score, TrafficReport, WindowSummary } from "./monitor.ts";
+import { createMaintenance, type NewMaintenance } from "./maintenance.ts";
+import type {
+  Finding,
+  MonitorEvent,
+  NamedFinding,
+  Score,
+  TrafficReport,
+  WatchedCatalog,
+  WindowSummary,
+} from "./monitor.ts";
 import type { EndpointProbe } from "./probe-endpoint.ts";
-import { createProbeQueue, createProber, type Prober } from "./prober.ts";
-import { createAnnouncer, createRecorder } from "./recorder.ts";
+import { createProbeQueue, createProber, createTrafficObserver } from "./prober.ts";
+import { createHealthRepository, createIncidentRepository } from "./repositories.ts";
 import { createSharedIncidents } from "./shared-incidents.ts";
 import { domainOf } from "./subjects.ts";
-import { createTrafficObserver } from "./traffic-observer.ts";
-import { createTurnClaims, createTurnTable } from "./turns.ts";
+import { createHeartbeat, createTurnClaims, createTurnTable } from "./turns.ts";
+import { createOutbox, createWatchdog } from "./watchdog.ts";
 
 /** When endpoints are probed and what follows; `MonitorConfig` of the configuration fits. */
 interface MonitorSettings {
@@ -42,7 +47,7 @@ interface MonitorSettings {
 
 /** Options of a monitor. */
 export interface MonitorOptions {
-  readonly catalog: Pick<Catalog, "entries" | "byId"> & Partial<Pick<EditableCatalog, "onChange">>;
+  readonly catalog: WatchedCatalog;
   readonly store: Store;
   readonly probe: EndpointProbe;
   /** End of the certificate that the host of a URL has shown last; undefined when none is known. */
@@ -111,7 +116,7 @@ export function createMonitor(options: MonitorOptions) {
       if (settings.enabled && !closing.signal.aborted) traffic.report(report);
     },
     /** @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` */
-    async addMaintenance(window: Omit<MaintenanceWindow, "id">) {
+    async addMaintenance(window: NewMaintenance) {
       if (catalog.byId(window.endpoint) === undefined) throw unknownId("endpoint", window.endpoint, catalog);
       return maintenance.add(window, clock.now());
     },
@@ -120,7 +125,7 @@ export function createMonitor(options: MonitorOptions) {
     /** Opens the incident of a finding, or goes on with it. @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED` */
     report: (finding: Finding): Promise<void> => parts.findings.report(finding),
     /** Closes the incident of a finding, if it is open. @throws FedwayError `STORE_FAILED` */
-    clear: (named: NamedFinding & Pick<Finding, "atMs">): Promise<void> => parts.findings.clear(named),
+    clear: (named: NamedFinding): Promise<void> => parts.findings.clear(named),
     /** Forgets an endpoint that has left the catalogue; its open incident is closed. */
     async remove(endpoint: string): Promise<void> {
       for (const { id } of maintenance.list(clock.now(), endpoint)) await maintenance.remove(id);
@@ -137,7 +142,7 @@ export function createMonitor(options: MonitorOptions) {
       closing.abort(new FedwayError("CANCELLED", "The service is shutting down."));
       await stopLoops?.();
       await parts.queue.close();
-      await parts.recorder.close();
+      await parts.watchdog.close();
       listeners.clear();
     },
   };
@@ -145,98 +150,69 @@ export function createMonitor(options: MonitorOptions) {
 
 /** Puts the parts together; nothing happens yet. */
 function createParts(options: MonitorOptions) {
-  const core = createCore(options);
-  const { records, emit, maintenance, heartbeat, now, onFault, settings, store } = core;
-  const { everyMs } = settings;
-  const announcer = createAnnouncer({ ...core, tell: options.tell });
-  const shared = createSharedIncidents({
-    ...core,
-    announcer,
-    roundMs: Math.max(everyMs * (1 + 2 * settings.jitter), leastStaleMs),
-    callForProbe: (endpoint) => callForProbe(endpoint),
-  });
-  const recorder = createRecorder({ ...core, announcer, shared, emit });
-  const findings = createFindings({ ...core, announcer });
-  const queue = createProbeQueue({ ...options, now });
-  const prober = createProber({
-    ...core,
-    claims: createTurnClaims({ store, table: createTurnTable(settings), everyMs }),
-    queue,
-    recorder,
-    everyMs,
-    async onGood(entry) {
-      const { certificateDays: days = 0 } = settings;
-      const endMs = options.certificateEndMs?.(entry.url);
-      if (days > 0 && endMs !== undefined) await findings.certificate(entry, { endMs, days });
-    },
-    probes: options.work,
-    signal: core.closing.signal,
-  });
-  const callForProbe = (endpoint: string): void => void prober.early(endpoint).catch(onFault);
-  const reader = createHealthReader({ ...core, score: options.score });
-  const traffic = createTrafficObserver({
-    now,
-    stateOf: (endpoint) => reader.health(endpoint)?.state,
-    callForProbe,
-  });
-  const mirrors = [records, maintenance.mirror, heartbeat.mirror] as const;
-  const refresh = async (): Promise<void> => {
-    for (const mirror of mirrors) await mirror.refresh();
-  };
-  const housekeeping = createHousekeeping({ ...core, announcer });
-  const probeNew = createNewcomers(core, prober);
-  return {
-    ...core,
-    announcer,
-    findings,
-    shared,
-    reader,
-    recorder,
-    queue,
-    prober,
-    housekeeping,
-    traffic,
-    mirrors,
-    refresh,
-    probeNew,
-  };
-}
-
-function createCore(options: MonitorOptions) {
-  const { clock, settings, store } = options;
+  const { catalog, clock, settings, store } = options;
+  const { everyMs, jitter, certificateDays = 0 } = settings;
   const now = (): number => clock.now();
   const onFault = (error: unknown): void => options.onFault?.(error);
-  const staleMs = Math.max(3 * settings.everyMs, leastStaleMs);
+  const staleMs = Math.max(3 * everyMs, leastStaleMs);
+  const closing = new AbortController();
+  const { signal } = closing;
   const listeners = new Set<(event: MonitorEvent) => void>();
-  return {
-    ...options,
-    owner: options.owner ?? randomUUID(),
-    staleMs,
-    rules: { ...settings, staleMs },
-    closing: new AbortController(),
-    listeners,
-    now,
-    emit: (event: MonitorEvent): void => {
-      for (const listener of listeners) {
-        try {
-          listener(event);
-        } catch (error) {
-          onFault(error);
-        }
+  const emit = (event: MonitorEvent): void => {
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        onFault(error);
       }
+    }
+  };
+  const callForProbe = (endpoint: string): void => void prober.early(endpoint).catch(onFault);
+  const core = { ...options, owner: options.owner ?? randomUUID(), staleMs, now, emit, onFault, callForProbe, signal };
+
+  const records = createHealthRepository(store);
+  const incidents = createIncidentRepository({ store, now });
+  const history = createHistory({ store, now });
+  const maintenance = createMaintenance(store);
+  const heartbeat = createHeartbeat({ store, enabled: settings.enabled, quietMs: staleMs });
+  const stored = { ...core, records, incidents, history, maintenance, heartbeat };
+
+  const outbox = createOutbox(stored);
+  const findings = createFindings({ ...stored, outbox });
+  const roundMs = Math.max(everyMs * (1 + 2 * jitter), leastStaleMs);
+  const shared = createSharedIncidents({ ...stored, outbox, roundMs });
+  const onGood = async (entry: CatalogEntry): Promise<void> => {
+    const endMs = certificateDays > 0 ? options.certificateEndMs?.(entry.url) : undefined;
+    if (endMs !== undefined) await findings.certificate(entry, { endMs, days: certificateDays });
+  };
+  const watchdog = createWatchdog({ ...stored, outbox, shared, rules: { ...settings, staleMs }, onGood });
+  const queue = createProbeQueue(core);
+  const claims = createTurnClaims({ store, table: createTurnTable(settings), everyMs });
+  const prober = createProber({ ...stored, claims, queue, watchdog, everyMs, probes: options.work });
+  const reader = createHealthReader({ ...stored, score: options.score });
+  return {
+    ...stored,
+    closing,
+    listeners,
+    outbox,
+    findings,
+    shared,
+    watchdog,
+    queue,
+    prober,
+    reader,
+    housekeeping: createHousekeeping({ ...stored, outbox }),
+    traffic: createTrafficObserver({ now, stateOf: (id) => reader.health(id)?.state, callForProbe }),
+    async refresh(): Promise<void> {
+      for (const mirror of [records, maintenance.mirror, heartbeat.mirror]) await mirror.refresh();
     },
-    onFault,
-    records: createHealthRepository(store),
-    history: createHistory({ store, now }),
-    incidents: createIncidentRepository({ store, now }),
-    maintenance: createMaintenance(store),
-    heartbeat: createHeartbeat({ store, enabled: settings.enabled, quietMs: staleMs }),
+    probeNew: newcomers(catalog, (id) => records.get(id)?.url, callForProbe),
   };
 }
 
 /** Starts the background work; the returned function ends it, and resolves when none of it is under way. */
 function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> {
-  const { announcer, housekeeping, prober, clock, settings, work, soleOwner, tickMs = 1_000, onFault } = parts;
+  const { outbox, housekeeping, prober, clock, settings, work, soleOwner, tickMs = 1_000, onFault } = parts;
   const loop = (ms: number, turn: () => Promise<void>) => every(ms, turn, { clock, onFault });
   const probes = work && settings.enabled;
   const loops = [
@@ -244,7 +220,7 @@ function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> 
     ...(work ? [loop(settleEveryMs, () => housekeeping.closeGone())] : []),
     ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => parts.probeNew())] : []),
     ...(work
-      ? [loop(settleEveryMs, () => announcer.settleOld()), loop(settleEveryMs, () => parts.findings.sweep())]
+      ? [loop(settleEveryMs, () => outbox.deliverOld()), loop(settleEveryMs, () => parts.findings.sweep())]
       : []),
     ...(probes ? [loop(settleEveryMs, () => parts.shared.sweep())] : []),
     ...(soleOwner ? [] : followOthers(parts, probes)),
@@ -255,9 +231,10 @@ function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> 
 }
 
 /** Takes in what other processes write, and the probes that they ask for. */
-function followOthers({ mirrors, prober, clock, onFault }: ReturnType<typeof createParts>, probes: boolean) {
-  const options = { clock, onFault };
-  return [...mirrors.map((mirror) => mirror.follow(options)), ...(probes ? [prober.followRequests(options)] : [])];
+function followOthers(parts: ReturnType<typeof createParts>, probes: boolean) {
+  const { records, maintenance, heartbeat, prober } = parts;
+  const mirrors = [records, maintenance.mirror, heartbeat.mirror].map((mirror) => mirror.follow(parts));
+  return [...mirrors, ...(probes ? [prober.followRequests(parts)] : [])];
 }
 
 /**
@@ -265,13 +242,17 @@ function followOthers({ mirrors, prober, clock, onFault }: ReturnType<typeof cre
  * start, only those on the operator's own machines are: the others' first probes are spread over the interval, as a
  * laptop may have no network yet, and a resolver or a firewall may take dozens of new names at once amiss.
  */
-function createNewcomers({ catalog, records, onFault }: ReturnType<typeof createCore>, prober: Prober): () => void {
+function newcomers(
+  catalog: WatchedCatalog,
+  probedUrl: (id: string) => string | undefined,
+  callForProbe: (id: string) => void,
+): () => void {
   let seen = new Set<string>();
   return () => {
-    const unknown = catalog.entries.filter(({ id, url }) => records.get(id)?.url !== url);
+    const unknown = catalog.entries.filter(({ id, url }) => probedUrl(id) !== url);
     const added = unknown.filter(({ id, url }) => !seen.has(`${id} ${url}`));
     seen = new Set(unknown.map(({ id, url }) => `${id} ${url}`));
     const own = added.filter((entry) => domainOf(entry) === undefined);
-    for (const { id } of added.length - own.length > mostNew ? own : added) prober.early(id).catch(onFault);
+    for (const { id } of added.length - own.length > mostNew ? own : added) callForProbe(id);
   };
 }

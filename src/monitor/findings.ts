@@ -1,23 +1,26 @@
 import { unknownId } from "../errors/unknown-id.ts";
-import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { isDeepStrictEqual } from "node:util";
-import { blankRecord, closedRecord, type HealthRecord, remindedRecord, withIncident } from "./health-record.ts";
-import { incidentId, openedIncident } from "./open-incident.ts";
-import type { HealthRepository } from "./health-repository.ts";
-import type { Finding, Incident } from "./monitor.ts";
-import type { Announcer } from "./recorder.ts";
+import {
+  blankRecord,
+  closedRecord,
+  type HealthRecord,
+  incidentAt,
+  remindedRecord,
+  withIncident,
+} from "./health-record.ts";
+import type { Finding, Incident, NamedFinding, WatchedCatalog } from "./monitor.ts";
+import type { HealthRepository } from "./repositories.ts";
 import { findingName, hostOf, isShared, ownerOfRecord } from "./subjects.ts";
+import type { Outbox } from "./watchdog.ts";
 
 interface FindingsOptions {
-  readonly catalog: Pick<Catalog, "byId" | "entries">;
+  readonly catalog: WatchedCatalog;
   readonly records: HealthRepository;
-  readonly announcer: Announcer;
+  readonly outbox: Outbox;
   readonly now: () => number;
   readonly onFault: (error: unknown) => void;
 }
-
-/** Key of a finding. */
-export type NamedFinding = Pick<Finding, "endpoint" | "kind" | "key">;
 
 const mostOpen = 2_000;
 const dayMs = 24 * 3_600_000;
@@ -26,11 +29,11 @@ const mostText = 300;
 const mostRepair = 4_000;
 
 /** Incidents that others than the prober report; each is a record among those of the endpoints. */
-export function createFindings({ catalog, records, announcer, now, onFault }: FindingsOptions) {
+export function createFindings({ catalog, records, outbox, now, onFault }: FindingsOptions) {
   const open = (): readonly string[] =>
     Array.from(records.entries()).flatMap(([name, record]) => (name.includes("~") && record.open ? [name] : []));
   const close = async (name: string, atMs: number, by: NonNullable<Incident["closedBy"]>): Promise<void> => {
-    await announcer.change(name, (record) => record?.open && closedRecord(name, record, { atMs, by }));
+    await outbox.change(name, (record) => record?.open && closedRecord(name, record, { atMs, by }));
   };
   const isGone = (endpoint: string): boolean => !isShared(endpoint) && catalog.byId(endpoint) === undefined;
   const report = async (finding: Finding): Promise<void> => {
@@ -41,8 +44,9 @@ export function createFindings({ catalog, records, announcer, now, onFault }: Fi
       onFault(new Error(`${mostOpen} reported incidents are open; one more of ${endpoint} is left out.`));
       return;
     }
+    // What stands for a host in an endpoint's place has no URL.
     const url = catalog.byId(endpoint)?.url ?? "";
-    await announcer.change(name, (record) => reportedRecord(name, record ?? blankRecord(url), finding));
+    await outbox.change(name, (record) => reportedRecord(name, record ?? blankRecord(url), finding));
   };
   return {
     /**
@@ -51,8 +55,7 @@ export function createFindings({ catalog, records, announcer, now, onFault }: Fi
      */
     report,
     /** Closes its incident, if it is open. @throws FedwayError `STORE_FAILED` */
-    clear: ({ atMs, ...named }: NamedFinding & Pick<Finding, "atMs">): Promise<void> =>
-      close(findingName(named), atMs, "recovered"),
+    clear: (named: NamedFinding): Promise<void> => close(findingName(named), named.atMs, "recovered"),
     /** One incident a host when its certificate ends soon, until it has another one. @throws FedwayError `STORE_FAILED` */
     async certificate(
       entry: CatalogEntry,
@@ -72,7 +75,7 @@ export function createFindings({ catalog, records, announcer, now, onFault }: Fi
       const atMs = now();
       for (const [name, record] of records.entries()) {
         if (remindedRecord(name, record, atMs) === record) continue;
-        await announcer.change(name, (known) => known && remindedRecord(name, known, atMs));
+        await outbox.change(name, (known) => known && remindedRecord(name, known, atMs));
       }
       for (const name of open()) if (isGone(ownerOfRecord(name))) await close(name, now(), "removed");
     },
@@ -90,8 +93,9 @@ function reportedRecord(name: string, record: HealthRecord, finding: Finding): H
     led: seen.filter((item) => typeof item !== "string"),
   };
   const { open } = record;
-  if (open)
-    return isDeepStrictEqual({ ...open, ...details }, open) ? record : { ...record, open: { ...open, ...details } };
-  const opened = { ...openedIncident(name, [], {}), id: incidentId(name, atMs), startedMs: atMs, openedMs: atMs };
-  return withIncident(name, record, { ...opened, fault: undefined, kind, ...details });
+  if (open) {
+    const continued = { ...open, ...details };
+    return isDeepStrictEqual(continued, open) ? record : { ...record, open: continued };
+  }
+  return withIncident(name, record, { ...incidentAt(name, atMs), kind, ...details });
 }

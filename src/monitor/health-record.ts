@@ -1,7 +1,24 @@
+import type { FaultKind } from "../errors/fedway-error.ts";
+import { type Hours, withoutFault, withTurn } from "./hours.ts";
+import {
+  calmTurns,
+  goodAfter,
+  hasSettled,
+  isPartial,
+  isSilent,
+  kindNow,
+  type Peaks,
+  type RecentTurns,
+  settledTurns,
+  shareText,
+  type SlowRules,
+  slowText,
+  withDay,
+  withoutLatest,
+  withRecent,
+} from "./judgement.ts";
 import type { FaultCounts, HealthState, Incident, IncidentKind, MonitorEvent, Observation } from "./monitor.ts";
-import { type Hours, withoutFault } from "./hour-buckets.ts";
-import { isSilent, type Peaks, type RecentTurns, settledTurns, type SlowRules, withoutLatest } from "./judgement.ts";
-import { continuedIncident, counted, incidentOf, openedIncident, type OpenIncident, trailed } from "./open-incident.ts";
+import { ownerOfRecord } from "./subjects.ts";
 
 /** An incident that has opened or closed, or goes on. */
 export type IncidentNotice = Extract<MonitorEvent, { readonly incident: Incident }>;
@@ -53,11 +70,42 @@ export interface SharedIncident {
   readonly subject: string;
 }
 
+/** An incident that goes on, as it is kept beside an endpoint's state. */
+export interface OpenIncident {
+  readonly id: string;
+  readonly startedMs: number;
+  readonly openedMs: number;
+  /** When it opened again, soon after it had closed. */
+  readonly reopenedMs?: number | undefined;
+  readonly fault?: FaultKind | undefined;
+  readonly faults: FaultCounts;
+  readonly kind?: IncidentKind | undefined;
+  readonly summary?: string | undefined;
+  readonly notes?: readonly string[] | undefined;
+  readonly repair?: string | undefined;
+  /** Observations that led to it. */
+  readonly led: readonly Observation[];
+  /** Every `stride`th of those since. */
+  readonly between: readonly Observation[];
+  readonly stride: number;
+  /** Observations since. */
+  readonly seen: number;
+  /** Reminders that were sent, and when the latest was. */
+  readonly reminded?: number | undefined;
+  readonly remindedMs?: number | undefined;
+  /** Subject of an incident of a host or the network, not of the endpoint itself. */
+  readonly subject?: string | undefined;
+  /** Of a host: ids of the endpoints that failed alike. */
+  readonly endpoints?: readonly string[] | undefined;
+}
+
 /** Outbox limit; the oldest undelivered changes are dropped. */
 const mostNotices = 20;
 const mostReminders = 10;
 const dayMs = 24 * 3_600_000;
 const weekMs = 7 * dayMs;
+/** An incident that opens within this time after another one of the endpoint is the same. */
+const againMs = dayMs / 2;
 
 /** Nothing is known of the endpoint at this URL. */
 export const blankRecord = (url: string): HealthRecord => ({
@@ -73,9 +121,149 @@ export const blankRecord = (url: string): HealthRecord => ({
 export const isBlank = ({ open, last, past, running }: HealthRecord): boolean =>
   open === undefined && last === undefined && past.length === 0 && running === undefined;
 
+/** The record after one probe. */
+export function probedRecord(
+  endpoint: string,
+  { record, observation }: { readonly record: HealthRecord; readonly observation: Observation },
+  rules: HealthRules,
+): HealthRecord {
+  if (observation.maintenance) return { ...record, last: observation };
+  if (observation.offline) return offlineRecord(record, observation);
+  const before = forgotten(record, observation.atMs, rules);
+  const known = {
+    ...before,
+    ...(observation.source === "turn" ? counting(before, observation) : {}),
+    last: observation,
+  };
+  const next = observation.ok ? afterGoodProbe(endpoint, known, rules) : afterFault(endpoint, known, rules);
+  if (observation.source !== "turn") return next;
+  const judged = next.open ? withKind(next, next.open, rules) : openedIfPartial(endpoint, next);
+  return known.running?.h === before.running?.h ? judged : judgedByHour(endpoint, judged, rules);
+}
+
+type Probed = HealthRecord & { readonly last: Observation };
+
+/** A record whose latest probe is long ago says that it was up once, which is nothing to go on from. */
+function forgotten(record: HealthRecord, nowMs: number, { staleMs }: HealthRules): HealthRecord {
+  if (record.open || record.last === undefined || nowMs - record.last.atMs <= staleMs) return record;
+  return { ...record, state: "unknown", sinceMs: undefined, streak: 0, trail: [], faults: undefined, recent: "" };
+}
+
+/** Contribution of a turn to the windows that the endpoint is judged by. */
+function counting(record: HealthRecord, observation: Observation) {
+  const hours = withTurn(record, observation);
+  const { ended } = record;
+  return {
+    ...hours,
+    recent: withRecent(record.recent ?? "", observation.ok),
+    ended: ended !== undefined && observation.atMs - ended.atMs < againMs ? ended : undefined,
+    peaks: peaksWith(record, hours, observation),
+  };
+}
+
+/** While it is slow, the usual time stays; after a week the slow time is usual. */
+function peaksWith({ open, peaks = [], ...before }: HealthRecord, hours: Hours, { atMs }: Observation): Peaks {
+  const isRecent = open !== undefined && isSlow(open) && atMs - open.openedMs < weekMs;
+  return isRecent ? peaks : withDay(peaks, hours, before);
+}
+
+/** An incident without a fault: the answers were good, and late. */
+const isSlow = ({ kind, fault }: OpenIncident): boolean => kind === "degraded" && fault === undefined;
+
+function afterGoodProbe(endpoint: string, record: Probed, rules: HealthRules): HealthRecord {
+  const { last, open, state, streak } = record;
+  if (open) {
+    const waiting = { ...record, streak: streak + 1, trail: trailed(record.trail, last) };
+    if (waiting.streak < goodToClose(open, record.recent ?? "", rules)) return waiting;
+    return closedRecord(
+      endpoint,
+      { ...waiting, state: "up", sinceMs: last.atMs },
+      { atMs: last.atMs, by: "recovered" },
+    );
+  }
+  if (state === "up" && streak === 0) return record;
+  const sinceMs = state === "up" ? (record.sinceMs ?? last.atMs) : last.atMs;
+  return { ...record, state: "up", sinceMs, streak: 0, trail: [], faults: undefined };
+}
+
+/**
+ * Good probes in a row that end an incident: as many as there were faulty ones before, within bounds, so that three bad
+ * and two good in turns are one incident; more where it has come and gone.
+ */
+function goodToClose(open: OpenIncident, recent: RecentTurns, { recoveredAfter }: HealthRules): number {
+  if (isSlow(open)) return Number.POSITIVE_INFINITY;
+  if (open.kind === "flapping" || open.kind === "degraded") return Math.max(calmTurns, recoveredAfter);
+  return Math.max(recoveredAfter, goodAfter(recent));
+}
+
+function afterFault(endpoint: string, record: Probed, rules: HealthRules): HealthRecord {
+  const { incidentAfter, isReachable, shared } = rules;
+  const { last, open } = record;
+  if (open) {
+    // Good probes that led to nothing are evidence too: the endpoint came and went.
+    const withGood = record.trail.reduce(continuedIncident, open);
+    return { ...record, streak: 0, trail: [], open: continuedIncident(withGood, last) };
+  }
+  const streak = record.streak + 1;
+  const trail = trailed(record.trail, last);
+  const faults = counted(record.faults ?? {}, last.fault);
+  const isOwnFault = !isSilent(last) || isReachable?.(trail[0]?.atMs ?? last.atMs) !== false;
+  if (streak < incidentAfter || !isOwnFault) return { ...record, streak, trail, faults };
+  const own = openedIncident(endpoint, trail, faults);
+  // The host's or the network's record has the notice.
+  if (shared) return { ...opened(endpoint, record, { ...own, ...shared }), outbox: record.outbox };
+  return openedAgain(endpoint, record, own);
+}
+
+/** The record with this incident, or with the one that ended a short while ago: recurring trouble is one incident. */
+function openedAgain(endpoint: string, record: HealthRecord, open: OpenIncident): HealthRecord {
+  const { ended, recent = "" } = record;
+  const one = ended === undefined ? open : reopenedIncident(ended.incident, open);
+  const kind = hasSettled(recent) ? "flapping" : open.kind;
+  const summary = kind === undefined ? undefined : shareText(recent);
+  return { ...opened(endpoint, record, { ...one, kind, summary }), ended: undefined };
+}
+
+/** An incident that got worse has a reminder at once, unless there was one in the latest days. */
+const remindNow = ({ remindedMs }: OpenIncident, { atMs }: Observation) =>
+  remindedMs === undefined || atMs - remindedMs > 3 * dayMs ? { remindedMs: 0 } : {};
+
+/** An open incident that the window shows to be of another kind. */
+function withKind(record: HealthRecord, open: OpenIncident, rules: HealthRules): HealthRecord {
+  const { recent = "", last } = record;
+  const was = open.kind ?? "down";
+  const kind = kindNow(was, recent, rules.incidentAfter);
+  if (kind === was || last === undefined) return record;
+  const summary = kind === "down" ? undefined : shareText(recent);
+  return {
+    ...record,
+    state: stateOf(kind),
+    sinceMs: last.atMs,
+    open: { ...open, kind, summary, fault: open.fault ?? last.fault, ...(kind === "down" && remindNow(open, last)) },
+  };
+}
+
+function openedIfPartial(endpoint: string, record: HealthRecord): HealthRecord {
+  const { recent = "", trail, faults = {} } = record;
+  if (trail.length === 0 || !isPartial(recent)) return record;
+  return openedAgain(endpoint, record, { ...openedIncident(endpoint, trail, faults), kind: "degraded" });
+}
+
+/** Opens or closes the incident of an endpoint that is slow; asked once an hour. */
+function judgedByHour(endpoint: string, record: HealthRecord, rules: HealthRules): HealthRecord {
+  const { open, last, peaks = [], state } = record;
+  const { slowMs = Number.POSITIVE_INFINITY, slowFactor = Number.POSITIVE_INFINITY } = rules;
+  if (last === undefined || !last.ok || (open ? !isSlow(open) : state !== "up")) return record;
+  const summary = slowText(record, peaks, { slowMs, slowFactor, isSlow: open !== undefined });
+  if (open === undefined && summary !== undefined) {
+    return opened(endpoint, record, { ...openedIncident(endpoint, [last], {}), kind: "degraded", summary });
+  }
+  if (open === undefined || summary !== undefined) return record;
+  return closedRecord(endpoint, { ...record, state: "up", sinceMs: last.atMs }, { atMs: last.atMs, by: "recovered" });
+}
+
 /** The state of an endpoint whose own incident is of this kind. */
-export const stateOf = (kind: IncidentKind): HealthState =>
-  kind === "flapping" || kind === "degraded" ? kind : "down";
+const stateOf = (kind: IncidentKind): HealthState => (kind === "flapping" || kind === "degraded" ? kind : "down");
 
 /** The record with this incident, and the notice of it. */
 export const withIncident = (name: string, record: HealthRecord, open: OpenIncident): HealthRecord =>
@@ -83,13 +271,13 @@ export const withIncident = (name: string, record: HealthRecord, open: OpenIncid
     { ...record, open },
     {
       kind: "incident-opened",
-      incident: incidentOf(open, { endpoint: name, url: record.url }, []),
+      incident: incidentOf(name, record, open, []),
       atMs: open.reopenedMs,
     },
   );
 
 /** The record with this incident of its own. */
-export const opened = (endpoint: string, record: HealthRecord, open: OpenIncident): HealthRecord => ({
+const opened = (endpoint: string, record: HealthRecord, open: OpenIncident): HealthRecord => ({
   ...withIncident(endpoint, record, open),
   state: stateOf(open.kind ?? "down"),
   sinceMs: open.reopenedMs ?? open.openedMs,
@@ -101,7 +289,7 @@ export const opened = (endpoint: string, record: HealthRecord, open: OpenInciden
 /**
  * Record while the network is lost: an endpoint that was down stays down; any other state is unknown, and starts anew after that.
  */
-export function offlineRecord(record: HealthRecord, last: Observation): HealthRecord {
+function offlineRecord(record: HealthRecord, last: Observation): HealthRecord {
   if (record.open) return { ...record, last };
   const sinceMs = record.state === "unknown" ? record.sinceMs : last.atMs;
   return { ...record, state: "unknown", sinceMs, streak: 0, trail: [], faults: undefined, last };
@@ -129,8 +317,11 @@ export function withdrawnFaults(record: HealthRecord, lostMs: number): HealthRec
 }
 
 /** Trouble that several endpoints share. */
-interface SharedTrouble extends Pick<OpenIncident, "kind" | "summary" | "endpoints"> {
+interface SharedTrouble {
   readonly faults: readonly Observation[];
+  readonly kind?: IncidentKind | undefined;
+  readonly summary?: string | undefined;
+  readonly endpoints?: readonly string[] | undefined;
 }
 
 /** The record of a host or the network with these faults, oldest first, as its incident; an open one goes on. */
@@ -156,7 +347,7 @@ export function closedRecord(
   record: HealthRecord,
   { atMs, by }: { readonly atMs: number; readonly by: NonNullable<Incident["closedBy"]> },
 ): HealthRecord {
-  const { open, recent = "", trail, url } = record;
+  const { open, recent = "", trail } = record;
   if (open === undefined) return record;
   const closed = { ...record, open: undefined, streak: 0, trail: [], recent: settledTurns(recent) };
   if (open.subject !== undefined) return closed;
@@ -166,7 +357,7 @@ export function closedRecord(
     { ...closed, ended },
     {
       kind: "incident-closed",
-      incident: { ...incidentOf(open, { endpoint, url }, trail), closedMs: atMs, closedBy: by },
+      incident: { ...incidentOf(endpoint, record, open, trail), closedMs: atMs, closedBy: by },
       atMs: open.reopenedMs === undefined ? undefined : atMs,
     },
   );
@@ -189,14 +380,14 @@ export function withdrawnRecord(endpoint: string, record: HealthRecord, atMs: nu
 
 /** The record with a reminder of its open incident, when one is due: after a day, then weekly, ten in all. */
 export function remindedRecord(name: string, record: HealthRecord, atMs: number): HealthRecord {
-  const { open, url } = record;
+  const { open } = record;
   if (open === undefined || open.subject !== undefined) return record;
   const { reminded = 0, remindedMs = open.openedMs } = open;
   if (reminded >= mostReminders || atMs - remindedMs < (reminded === 0 ? dayMs : weekMs)) return record;
   const next = { ...record, open: { ...open, reminded: reminded + 1, remindedMs: atMs } };
   return noticed(next, {
     kind: "incident-reminder",
-    incident: incidentOf(next.open, { endpoint: name, url }, record.trail),
+    incident: incidentOf(name, record, next.open, record.trail),
     atMs,
   });
 }
@@ -206,3 +397,77 @@ const noticed = (record: HealthRecord, notice: IncidentNotice): HealthRecord => 
   ...record,
   outbox: [...record.outbox, notice].slice(-mostNotices),
 });
+
+/** Observations of each of the three parts of the evidence: together no more than 20. */
+const mostLed = 7;
+const mostBetween = 6;
+
+/**
+ * Beyond any moment, so that ids of later incidents sort first: stores list in the order of keys. An id is a function of
+ * its subject and its beginning: every process that opens this incident opens the same one.
+ */
+const latestMs = 2 ** 43;
+
+/** A list with one more at its end, bounded: its beginning and its end stay. */
+function trailed(trail: readonly Observation[], observation: Observation): readonly Observation[] {
+  if (trail.length < mostLed) return [...trail, observation];
+  const begins = Math.ceil(mostLed / 2);
+  return [...trail.slice(0, begins), ...trail.slice(begins + 1), observation];
+}
+
+const counted = (faults: FaultCounts, fault: FaultKind | undefined): FaultCounts =>
+  fault === undefined ? faults : { ...faults, [fault]: (faults[fault] ?? 0) + 1 };
+
+/** An incident that begins at a moment; nothing has been observed of it yet. */
+export const incidentAt = (name: string, startedMs: number): OpenIncident => ({
+  id: `${(latestMs - startedMs).toString(36).padStart(9, "0")}.${name}`,
+  startedMs,
+  openedMs: startedMs,
+  faults: {},
+  led: [],
+  between: [],
+  stride: 1,
+  seen: 0,
+});
+
+/** The incident that these faults are; `faults` counts them all, the trail may be shorter. */
+function openedIncident(name: string, trail: readonly Observation[], faults: FaultCounts): OpenIncident {
+  const [first, last] = [trail[0], trail.at(-1)];
+  if (first === undefined || last === undefined) throw new TypeError("An incident begins with an observation.");
+  return { ...incidentAt(name, first.atMs), openedMs: last.atMs, fault: first.fault, faults, led: trail };
+}
+
+/** The incident with one observation more that did not end it. */
+function continuedIncident(open: OpenIncident, observation: Observation): OpenIncident {
+  const { stride, seen } = open;
+  const faults = counted(open.faults, observation.fault);
+  if (seen % stride !== 0) return { ...open, faults, seen: seen + 1 };
+  const between = [...open.between, observation];
+  if (between.length <= mostBetween) return { ...open, faults, between, seen: seen + 1 };
+  // Every other one goes, and from now on every other one comes: the rest is spread over the whole time.
+  return {
+    ...open,
+    faults,
+    between: between.filter((_, index) => index % 2 === 0),
+    stride: stride * 2,
+    seen: seen + 1,
+  };
+}
+
+/** An ended incident, open again with these later faults: recurring trouble is one incident. */
+function reopenedIncident(ended: OpenIncident, again: OpenIncident): OpenIncident {
+  const faults: Record<string, number> = { ...ended.faults };
+  for (const [kind, count] of Object.entries(again.faults)) faults[kind] = (faults[kind] ?? 0) + count;
+  return { ...again.led.reduce(continuedIncident, ended), faults, reopenedMs: again.openedMs };
+}
+
+/** The incident as others see it; `trail` are the observations that may be about to end it. */
+export function incidentOf(
+  name: string,
+  { url }: HealthRecord,
+  open: OpenIncident,
+  trail: readonly Observation[],
+): Incident {
+  const { led, between, stride: _s, seen: _n, subject: _o, reminded: _r, remindedMs: _m, ...known } = open;
+  return { endpoint: ownerOfRecord(name), url, ...known, evidence: [...led, ...between, ...trail] };
+}

@@ -1,9 +1,19 @@
 import { Type } from "typebox";
 import { type Change, createCollection } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
-import { type HourBucket, hourMs, hourOf, type Hours, hourSchema, readHour, storedDurations } from "./hour-buckets.ts";
+import {
+  addBins,
+  type Counts,
+  type HourBucket,
+  hourMs,
+  hourOf,
+  type Hours,
+  hourSchema,
+  quantiles,
+  readHour,
+  storedDurations,
+} from "./hours.ts";
 import type { FaultCounts, HourSummary, WindowName, WindowSummary } from "./monitor.ts";
-import { addBins, type Counts, quantiles } from "./sketch.ts";
 
 /** The hours of endpoints for 90 days, one document an endpoint and day. Every method throws FedwayError `STORE_FAILED`. */
 export type History = ReturnType<typeof createHistory>;

@@ -1,20 +1,18 @@
 import type { JobKind, JobSchedule } from "../jobs/job-queue.ts";
-import type { Catalog } from "../registry/catalog.ts";
-import type { Announcer } from "./recorder.ts";
-import type { HealthRepository } from "./health-repository.ts";
 import { isBlank, leftRecord, withdrawnRecord } from "./health-record.ts";
 import { isShared, recordOfIncident } from "./subjects.ts";
-import type { HeartbeatRepository } from "./heartbeat.ts";
 import type { History } from "./history.ts";
-import type { IncidentRepository } from "./incident-repository.ts";
-import type { Incident } from "./monitor.ts";
+import type { Incident, WatchedCatalog } from "./monitor.ts";
+import type { HealthRepository, IncidentRepository } from "./repositories.ts";
+import type { HeartbeatRepository } from "./turns.ts";
+import type { Outbox } from "./watchdog.ts";
 
 interface HousekeepingOptions {
-  readonly catalog: Pick<Catalog, "entries" | "byId">;
+  readonly catalog: WatchedCatalog;
   readonly records: HealthRepository;
   readonly incidents: IncidentRepository;
-  readonly history: Pick<History, "remove">;
-  readonly announcer: Announcer;
+  readonly history: History;
+  readonly outbox: Outbox;
   readonly heartbeat: HeartbeatRepository;
   readonly now: () => number;
   /** No other process works on this store. */
@@ -60,23 +58,23 @@ export function createHousekeeping(options: HousekeepingOptions) {
     async closeGone(): Promise<void> {
       for (const id of openAndGone(options)) {
         const atMs = now();
-        await options.announcer.change(id, (record) => record && withdrawnRecord(id, record, atMs));
+        await options.outbox.change(id, (record) => record && withdrawnRecord(id, record, atMs));
       }
     },
   };
 }
 
 async function forgetEndpoint(options: HousekeepingOptions, endpoint: string): Promise<void> {
-  const { records, announcer, history, now } = options;
+  const { records, outbox, history, now } = options;
   const atMs = now();
-  await announcer.change(endpoint, (record) =>
+  await outbox.change(endpoint, (record) =>
     record === undefined || isBlank(record)
       ? undefined
       : leftRecord(endpoint, record, { url: record.url, atMs, by: "removed" }),
   );
   await history.remove(endpoint);
   // Keep the record until its notice is delivered.
-  await announcer.settle(endpoint);
+  await outbox.deliver(endpoint);
   const left = records.get(endpoint);
   if (left !== undefined && left.outbox.length === 0) await records.delete(endpoint, left);
 }

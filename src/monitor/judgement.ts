@@ -1,5 +1,5 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
-import { hourSummaries, type Hours } from "./hour-buckets.ts";
+import { hourSummaries, type Hours } from "./hours.ts";
 import type { IncidentKind, Observation } from "./monitor.ts";
 
 /**

@@ -9,6 +9,9 @@ import { MaintenanceWindow } from "./monitor.ts";
 /** Maintenance windows, in the store and in memory. */
 export type MaintenanceRepository = ReturnType<typeof createMaintenance>;
 
+/** A window to be added. */
+export type NewMaintenance = Omit<MaintenanceWindow, "id">;
+
 const schema = Type.Unsafe<MaintenanceWindow>(MaintenanceWindow);
 const mostReason = 300;
 const mostWindows = 100;
@@ -43,7 +46,7 @@ export function createMaintenance(store: Store) {
     /** Those that have not ended, soonest first. From memory. */
     list,
     /** @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
-    async add(given: Omit<MaintenanceWindow, "id">, nowMs: number): Promise<MaintenanceWindow> {
+    async add(given: NewMaintenance, nowMs: number): Promise<MaintenanceWindow> {
       check(given, nowMs);
       if (list(nowMs, given.endpoint).length >= mostWindows) {
         refuse(
@@ -64,7 +67,7 @@ function refuse(message: string, next = "Send an end in the future, at most a ye
   throw new FedwayError("REQUEST_INVALID", message, { next });
 }
 
-function check({ fromMs, toMs, reason }: Omit<MaintenanceWindow, "id">, nowMs: number): void {
+function check({ fromMs, toMs, reason }: NewMaintenance, nowMs: number): void {
   if (!Number.isSafeInteger(fromMs) || !Number.isSafeInteger(toMs)) {
     refuse("A maintenance window begins and ends at whole milliseconds since the epoch.");
   }

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { FaultKind } from "../errors/fedway-error.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { boolean, type Given, integer, number, text, texts } from "../shapes.ts";
 
 const { Optional } = Type;
@@ -98,14 +99,18 @@ export type Availability = Given<Static<typeof Availability>>;
 export type IncidentKind = Static<typeof IncidentKind>;
 export const IncidentKind = Type.Enum(["down", "degraded", "flapping", "network", "certificate", "drift"]);
 
-/** Trouble that something other than the state of an endpoint shows. */
-export interface Finding {
+/** Names a finding. */
+export interface NamedFinding {
   /** Id in the catalogue. */
   readonly endpoint: string;
   readonly kind: IncidentKind;
   /** Any text; endpoint, kind and key name one open incident. */
   readonly key: string;
   readonly atMs: number;
+}
+
+/** Trouble that something other than the state of an endpoint shows. */
+export interface Finding extends NamedFinding {
   /** One sentence; at most 300 characters are kept. */
   readonly summary: string;
   /** At most 20 are kept. */
@@ -195,6 +200,14 @@ export interface TrafficReport {
   readonly endpoint: string;
   readonly outcome: "ok" | "partial" | "cancelled" | FaultKind;
   readonly ms: number;
+}
+
+/** The endpoints that are watched; the registry's catalogue fits. */
+export interface WatchedCatalog {
+  readonly entries: readonly CatalogEntry[];
+  byId(id: string): CatalogEntry | undefined;
+  /** Calls back after every change; absent: there is none. */
+  onChange?(listener: () => void): () => void;
 }
 
 /** Sent to the listeners of the process that noticed it. */

@@ -14,14 +14,14 @@ import type { Observation } from "./monitor.ts";
 import { transportFaults } from "./judgement.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 
-/** Finding of a probe; its caller knows when and why it was made. */
-export type Finding = Omit<Observation, "atMs" | "source" | "maintenance">;
+/** Result of a probe; its caller knows when and why it was made. */
+export type ProbeResult = Omit<Observation, "atMs" | "source" | "maintenance">;
 
 /**
  * Asks an endpoint the question with the known answer. Undefined when that says nothing of the endpoint: the signal
  * ended it, or the question never left this process. Never rejects for what an endpoint does.
  */
-export type EndpointProbe = (entry: CatalogEntry, signal: AbortSignal) => Promise<Finding | undefined>;
+export type EndpointProbe = (entry: CatalogEntry, signal: AbortSignal) => Promise<ProbeResult | undefined>;
 
 interface EndpointProbeOptions {
   /** Past circuit breakers, which would answer in the endpoint's place. */
@@ -65,7 +65,7 @@ export function createEndpointProbe(options: EndpointProbeOptions): EndpointProb
   };
 }
 
-async function tryOnce(trying: Trying): Promise<Finding | undefined> {
+async function tryOnce(trying: Trying): Promise<ProbeResult | undefined> {
   const { clock } = trying.options;
   const startedMs = clock.now();
   const fault = await faultIn(trying);

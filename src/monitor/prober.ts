@@ -1,37 +1,27 @@
 import { every } from "../clock.ts";
 import type { FollowOptions } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
-import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
-import type { HeartbeatRepository } from "./heartbeat.ts";
-import type { MaintenanceRepository } from "./maintenance.ts";
-import type { Observation } from "./monitor.ts";
-import type { EndpointProbe, Finding } from "./probe-endpoint.ts";
-import type { Recorder } from "./recorder.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import { transportFaults } from "./judgement.ts";
+import type { HealthState, TrafficReport, WatchedCatalog } from "./monitor.ts";
 import { hostOf } from "./subjects.ts";
-import type { TurnClaims } from "./turns.ts";
-
-/** Makes the probes whose turn it is, and those that are called for. */
-export type Prober = ReturnType<typeof createProber>;
+import type { HeartbeatRepository, TurnClaims } from "./turns.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 interface ProberOptions {
-  readonly catalog: Pick<Catalog, "entries" | "byId">;
-  readonly store: Pick<Store, "acquire" | "put" | "list" | "delete" | "watch">;
+  readonly catalog: WatchedCatalog;
+  readonly store: Store;
   readonly claims: TurnClaims;
   readonly queue: ProbeQueue;
-  readonly probe: EndpointProbe;
-  readonly recorder: Recorder;
-  readonly maintenance: MaintenanceRepository;
+  readonly watchdog: Watchdog;
   readonly heartbeat: HeartbeatRepository;
   readonly owner: string;
   readonly now: () => number;
   readonly everyMs: number;
-  /** Called after each good probe. */
-  readonly onGood: (entry: CatalogEntry) => Promise<void>;
   /** This process probes itself. */
   readonly probes: boolean;
-  /** Ends the probes under way. */
+  /** No probe is begun any more. */
   readonly signal: AbortSignal;
-  readonly onFault: (error: unknown) => void;
 }
 
 const earlyEveryMs = 30_000;
@@ -41,7 +31,7 @@ const requestTtlMs = 60_000;
 const mostRequests = 200;
 const lookEveryMs = 60_000;
 
-/** A prober; it works only when called. */
+/** Has the probes made whose turn it is, and those that are called for; it works only when called. */
 export function createProber(options: ProberOptions) {
   const { catalog, store, queue, now, everyMs, owner, signal } = options;
   const idsOf = memoised((entries: readonly CatalogEntry[]) => entries.map(({ id }) => id));
@@ -53,7 +43,7 @@ export function createProber(options: ProberOptions) {
       key: `${source} ${endpoint}`,
       host: turnOf(entry),
       beforeMs: now() + everyMs,
-      run: () => probeNow(options, endpoint, source),
+      run: () => options.watchdog.watch(endpoint, source),
     });
   };
   const takeRequests = async (): Promise<void> => {
@@ -91,34 +81,6 @@ export function createProber(options: ProberOptions) {
       };
     },
   };
-}
-
-async function probeNow(options: ProberOptions, endpoint: string, source: "turn" | "early"): Promise<void> {
-  const { catalog, maintenance, now, signal, recorder } = options;
-  const entry = catalog.byId(endpoint);
-  if (entry === undefined || signal.aborted) return;
-  const atMs = Math.floor(now());
-  const finding = await found(options, entry);
-  // The catalogue no longer names the probed URL.
-  if (finding === undefined || signal.aborted || catalog.byId(endpoint)?.url !== entry.url) return;
-  const inMaintenance = maintenance.untilMs(endpoint, atMs) ?? maintenance.untilMs(endpoint, now());
-  const observation: Observation = {
-    atMs,
-    ...finding,
-    source,
-    maintenance: inMaintenance === undefined ? undefined : true,
-  };
-  await recorder.probed(entry, observation);
-  if (observation.ok) await options.onGood(entry).catch(options.onFault);
-}
-
-async function found({ probe, signal, onFault }: ProberOptions, entry: CatalogEntry): Promise<Finding | undefined> {
-  try {
-    return await probe(entry, signal);
-  } catch (error) {
-    onFault(error);
-    return undefined;
-  }
 }
 
 /** Endpoints of one host take turns; those of the operator's own machines do not disturb each other. */
@@ -175,9 +137,8 @@ export function createProbeQueue(options: ProbeQueueOptions) {
 
   const next = (): QueuedProbe | undefined => {
     for (const host of ready) {
-      const probes = hosts.get(host) ?? [];
       ready.delete(host);
-      for (let probe = probes.shift(); probe !== undefined; probe = probes.shift()) {
+      for (let probe = hosts.get(host)?.shift(); probe !== undefined; probe = hosts.get(host)?.shift()) {
         waiting.delete(probe.key);
         if (probe.beforeMs >= now()) return probe;
         onDropped?.(probe.endpoint);
@@ -192,7 +153,7 @@ export function createProbeQueue(options: ProbeQueueOptions) {
       if (probe === undefined) return;
       const run = probe.run().finally(() => {
         running.delete(run);
-        if ((hosts.get(probe.host)?.length ?? 0) > 0) ready.add(probe.host);
+        if (hosts.get(probe.host)?.length) ready.add(probe.host);
         else hosts.delete(probe.host);
         startNext();
       });
@@ -227,6 +188,65 @@ export function createProbeQueue(options: ProbeQueueOptions) {
       hosts.clear();
       waiting.clear();
       await Promise.all(running);
+    },
+  };
+}
+
+interface TrafficObserverOptions {
+  readonly now: () => number;
+  /** Undefined for what is not in the catalogue. */
+  readonly stateOf: (endpoint: string) => HealthState | undefined;
+  /** The endpoint should be looked at before its turn; called at most once per endpoint and 30 s. */
+  readonly callForProbe: (endpoint: string) => void;
+}
+
+interface Seen {
+  /** Moments of the latest transport faults, at most three. */
+  faults: readonly number[];
+  calledMs: number;
+}
+
+/** Answers of an endpoint that lives, though not what the query asked for. */
+const signsOfLife: ReadonlySet<TrafficReport["outcome"]> = new Set(["ok", "partial", "http-4xx", "too-large"]);
+
+const faultsThatCall = 3;
+const withinMs = 60_000;
+const callEveryMs = 30_000;
+const mostEndpoints = 10_000;
+
+/** Weighs the traffic's evidence about endpoints; starts without any. */
+export function createTrafficObserver({ now, stateOf, callForProbe }: TrafficObserverOptions) {
+  const seen = new Map<string, Seen>();
+  const of = (endpoint: string): Seen => {
+    const known = seen.get(endpoint);
+    if (known !== undefined) return known;
+    const [oldest] = seen.keys();
+    if (seen.size >= mostEndpoints && oldest !== undefined) seen.delete(oldest);
+    const fresh = { faults: [], calledMs: Number.NEGATIVE_INFINITY };
+    seen.set(endpoint, fresh);
+    return fresh;
+  };
+  const call = (endpoint: string, one: Seen, nowMs: number): void => {
+    if (Math.abs(nowMs - one.calledMs) < callEveryMs) return;
+    one.calledMs = nowMs;
+    one.faults = [];
+    callForProbe(endpoint);
+  };
+
+  return {
+    /** Cheap and without errors: it is called with every proxied query. */
+    report({ endpoint, outcome }: TrafficReport): void {
+      const isFault = transportFaults.has(outcome);
+      const lives = signsOfLife.has(outcome);
+      if (!isFault && !lives) return;
+      const state = stateOf(endpoint);
+      if (state === undefined) return;
+      const nowMs = now();
+      const one = of(endpoint);
+      if (lives && state === "down") call(endpoint, one, nowMs);
+      if (!isFault || state !== "up") return;
+      one.faults = [...one.faults.filter((atMs) => Math.abs(nowMs - atMs) < withinMs), nowMs].slice(-faultsThatCall);
+      if (one.faults.length >= faultsThatCall) call(endpoint, one, nowMs);
     },
   };
 }

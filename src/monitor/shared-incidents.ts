@@ -1,30 +1,29 @@
-import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import {
   blankRecord,
   closedRecord,
   faultsSince,
   type HealthRecord,
   type HealthRules,
+  type OpenIncident,
+  probedRecord,
   type SharedIncident,
   sharedRecord,
   withdrawnFaults,
 } from "./health-record.ts";
-import { probedRecord } from "./probed-record.ts";
-import type { HealthRepository } from "./health-repository.ts";
 import type { History } from "./history.ts";
 import { isSilent } from "./judgement.ts";
-import type { Observation } from "./monitor.ts";
-import { domainsSeen, isBack, isReachable, leastDomains, lossIn, probesOf, toBeAsked } from "./network.ts";
-import type { OpenIncident } from "./open-incident.ts";
-import type { Announcer } from "./recorder.ts";
+import type { Observation, WatchedCatalog } from "./monitor.ts";
+import type { HealthRepository } from "./repositories.ts";
 import { domainOf, hostOf, hostSubject, networkSubject, partSubject } from "./subjects.ts";
+import type { Outbox } from "./watchdog.ts";
 
 /** Sources of shared incidents. */
 interface SharedIncidentsOptions {
-  readonly catalog: Pick<Catalog, "entries" | "byId">;
+  readonly catalog: WatchedCatalog;
   readonly records: HealthRepository;
-  readonly history: Pick<History, "keep">;
-  readonly announcer: Announcer;
+  readonly history: History;
+  readonly outbox: Outbox;
   readonly now: () => number;
   /** Milliseconds in which every endpoint has a turn. */
   readonly roundMs: number;
@@ -32,15 +31,13 @@ interface SharedIncidentsOptions {
   readonly callForProbe: (endpoint: string) => void;
 }
 
-type Target = Pick<CatalogEntry, "id" | "url">;
-
 /** Share of the domains that fail when a part of them is out of reach. */
 const partShare = 0.25;
 const askEveryMs = 30_000;
 /** Time for the endpoint that opened a shared incident to be written after it. */
 const graceMs = 60_000;
 
-/** Incidents of several endpoints at once: of one host, of a part of the hosts, and of the network that this service is in. */
+/** Incidents of several endpoints out in the network at once: of one host, of a part of the hosts, and of the network that this service is in. */
 export type SharedIncidents = ReturnType<typeof createSharedIncidents>;
 
 /**
@@ -53,26 +50,23 @@ export function createSharedIncidents(options: SharedIncidentsOptions) {
   const judgeNetwork = oneAtATime(createNetworkJudge(options));
   return {
     /** The observation, marked when it was made while the network was lost, as far as that is known now. */
-    marked(target: Target, observation: Observation): Observation {
-      if (!isSilent(observation) || observation.maintenance || domainOf(target) === undefined) return observation;
+    marked(observation: Observation): Observation {
+      if (!isSilent(observation) || observation.maintenance) return observation;
       const network = records.get(networkSubject);
       const wasLost = network?.state === "up" && observation.atMs <= (network.sinceMs ?? 0);
       return network?.open || wasLost ? { ...observation, offline: true } : observation;
     },
-    /**
-     * Rules with the facts beyond the endpoint that decide if an incident opens for it. @throws FedwayError `STORE_FAILED`
-     */
-    async rulesFor(target: Target, observation: Observation, rules: HealthRules): Promise<HealthRules> {
-      if (observation.ok || observation.offline || observation.maintenance) return rules;
-      const own = { ...rules, isReachable: (sinceMs: number) => isReachable(seen(options), target, sinceMs) };
-      return { ...own, shared: await join(options, target, { observation, rules: own }) };
+    /** Rules for a fault, with the facts beyond the endpoint that decide if an incident opens for it. @throws FedwayError `STORE_FAILED` */
+    async rulesFor(entry: CatalogEntry, observation: Observation, rules: HealthRules): Promise<HealthRules> {
+      const own = { ...rules, isReachable: (sinceMs: number) => isReachable(domainsNow(options), entry, sinceMs) };
+      return { ...own, shared: await join(options, entry, { observation, rules: own }) };
     },
+    /** An endpoint has left the incident of this subject, which closes with the last of them. @throws FedwayError `STORE_FAILED` */
+    leave: (subject: string): Promise<void> => closeShared(options, subject),
     /** To be called after each probe. @throws FedwayError `STORE_FAILED` */
-    async after(target: Target, observation: Observation, left: string | undefined): Promise<void> {
-      if (left !== undefined) await closeShared(options, left);
-      if (domainOf(target) === undefined) return;
+    async judgeNetwork({ id }: CatalogEntry, observation: Observation): Promise<void> {
       const isLost = records.get(networkSubject)?.open !== undefined;
-      if (isLost || (isSilent(observation) && records.get(target.id)?.open === undefined)) await judgeNetwork();
+      if (isLost || (isSilent(observation) && records.get(id)?.open === undefined)) await judgeNetwork();
     },
     /** For what a process that ended has left undone, and for endpoints that left the catalogue. @throws FedwayError `STORE_FAILED` */
     async sweep(): Promise<void> {
@@ -81,9 +75,6 @@ export function createSharedIncidents(options: SharedIncidentsOptions) {
     },
   };
 }
-
-const seen = ({ catalog, records, now, roundMs }: SharedIncidentsOptions) =>
-  domainsSeen(catalog, records, now() - roundMs);
 
 /** Runs one after the other; calls that come meanwhile share one more run. */
 function oneAtATime(run: () => Promise<void>): () => Promise<void> {
@@ -103,12 +94,12 @@ function oneAtATime(run: () => Promise<void>): () => Promise<void> {
 
 /** Opens and closes the incident of the network, and has others asked where it may have changed. */
 function createNetworkJudge(options: SharedIncidentsOptions): () => Promise<void> {
-  const { records, announcer, now, callForProbe } = options;
+  const { records, outbox, now, callForProbe } = options;
   let askedMs = Number.NEGATIVE_INFINITY;
   const open = async (faults: readonly Observation[]): Promise<void> => {
     const [first] = faults;
     if (first === undefined) return;
-    await announcer.change(networkSubject, (record = blankRecord("")) => {
+    await outbox.change(networkSubject, (record = blankRecord("")) => {
       // Another process has opened it, or has seen its end already.
       if (record.open || (record.sinceMs ?? 0) >= first.atMs) return undefined;
       return sharedRecord(networkSubject, record, { faults, kind: "network" });
@@ -120,7 +111,7 @@ function createNetworkJudge(options: SharedIncidentsOptions): () => Promise<void
     for (const endpoint of endpoints) callForProbe(endpoint);
   };
   return async () => {
-    const domains = seen(options);
+    const domains = domainsNow(options);
     const network = records.get(networkSubject);
     const answeredMs = probesOf(domains).find((probe) => !isSilent(probe))?.atMs ?? now();
     if (network?.open === undefined) await open(lossIn(domains, network?.sinceMs ?? 0));
@@ -148,7 +139,7 @@ async function withdraw({ records, catalog, history }: SharedIncidentsOptions, l
 interface Group {
   readonly subject: string;
   readonly url: string;
-  readonly others: readonly Target[];
+  readonly others: readonly CatalogEntry[];
   readonly kind?: "network";
   readonly summary?: string;
 }
@@ -156,18 +147,18 @@ interface Group {
 /** Opens or joins the incident of a part of the hosts, or of the endpoint's host, when others there fail alike. */
 async function join(
   options: SharedIncidentsOptions,
-  target: Target,
+  entry: CatalogEntry,
   { observation, rules }: { readonly observation: Observation; readonly rules: HealthRules },
 ): Promise<SharedIncident | undefined> {
-  const record = options.records.get(target.id);
-  if (hostOf(target) === undefined || record?.url !== target.url || record.open) return undefined;
-  const { open } = probedRecord(target.id, { record, observation }, rules);
+  const record = options.records.get(entry.id);
+  if (record?.url !== entry.url || record.open) return undefined;
+  const { open } = probedRecord(entry.id, { record, observation }, rules);
   if (open === undefined || open.kind === "degraded" || open.reopenedMs !== undefined) return undefined;
-  const group = partOf(options, target, { observation, open }) ?? hostGroup(options, target, observation);
+  const group = partOf(options, entry, { observation, open }) ?? hostGroup(options, entry, observation);
   if (group === undefined) return undefined;
   const { subject, url, others, ...about } = group;
-  const endpoints = [target, ...others].map(({ id }) => id).toSorted();
-  const shared = await options.announcer.change(subject, (known = blankRecord(url)) =>
+  const endpoints = [entry, ...others].map(({ id }) => id).toSorted();
+  const shared = await options.outbox.change(subject, (known = blankRecord(url)) =>
     sharedRecord(subject, known, { faults: open.led, endpoints, ...about }),
   );
   return shared?.open && { id: shared.open.id, subject };
@@ -176,7 +167,7 @@ async function join(
 /** The hosts that have answered before, when many of them fall silent at about the same time. */
 function partOf(
   options: SharedIncidentsOptions,
-  target: Target,
+  target: CatalogEntry,
   { observation, open }: { readonly observation: Observation; readonly open: OpenIncident },
 ): Group | undefined {
   const { catalog, records, roundMs } = options;
@@ -200,11 +191,12 @@ function partOf(
 const hasAnswered = (record: HealthRecord | undefined): boolean =>
   record !== undefined && [...record.past, record.running].some((hour) => (hour?.good ?? 0) > 0);
 
-const domainCount = (entries: readonly Target[]): number => new Set(entries.map(domainOf)).size;
+const domainCount = (entries: readonly CatalogEntry[]): number => new Set(entries.map(domainOf)).size;
 
 /** The endpoints of the host whose faults have one cause: they are of one kind, or no answer came in either. */
-function hostGroup(options: SharedIncidentsOptions, target: Target, observation: Observation): Group | undefined {
-  const host = hostOf(target) ?? "";
+function hostGroup(options: SharedIncidentsOptions, target: CatalogEntry, observation: Observation): Group | undefined {
+  const host = hostOf(target);
+  if (host === undefined) return undefined;
   const subject = hostSubject(host);
   const others = options.catalog.entries.filter((entry) => {
     if (entry.id === target.id || hostOf(entry) !== host) return false;
@@ -217,7 +209,7 @@ function hostGroup(options: SharedIncidentsOptions, target: Target, observation:
 /** The fault of an endpoint that fails now, unless it is that of an older incident than the one of this subject. */
 function faultOf(
   { records, now, roundMs }: SharedIncidentsOptions,
-  { id, url }: Target,
+  { id, url }: CatalogEntry,
   subject: string,
 ): Observation | undefined {
   const record = records.get(id);
@@ -243,12 +235,115 @@ async function closeShared(options: SharedIncidentsOptions, left?: string): Prom
 }
 
 async function close(
-  { announcer }: SharedIncidentsOptions,
+  { outbox }: SharedIncidentsOptions,
   subject: string,
   { id, ...end }: { readonly id: string; readonly atMs: number; readonly by: "recovered" | "removed" },
 ): Promise<void> {
-  await announcer.change(subject, (record) => {
+  await outbox.change(subject, (record) => {
     if (record?.open?.id !== id) return undefined;
     return closedRecord(subject, { ...record, state: "up", sinceMs: end.atMs }, end);
   });
+}
+
+/** Domains without which nothing is said of the network: of fewer, all may well be down at once. */
+const leastDomains = 4;
+/** The window: the latest probe of each domain in the latest round, or of this number of domains. */
+const mostDomains = 64;
+/** Probes of the window that a verdict takes, or all where there are fewer domains. */
+const mostNeeded = 12;
+/** Share that fails when the network is lost. Not all: nearby hosts, and names in a cache, may still answer. */
+const lostShare = 0.8;
+/** Share that answers when it is back; far from the other, so that a network that half works is not reported again and again. */
+const backShare = 1 / 3;
+/** Faults of different domains in a row, none answering between, after which others are asked without waiting for their turns. */
+const suspicious = 3;
+
+/** A domain with the latest probe of its endpoints in the latest round. */
+interface Seen {
+  readonly endpoint: string;
+  readonly domain: string;
+  readonly probe?: Observation | undefined;
+}
+
+/** The window of now, newest probe first. Domains that have failed since before it say nothing of the network. */
+function domainsNow({ catalog, records, now, roundMs }: SharedIncidentsOptions): readonly Seen[] {
+  const fromMs = now() - roundMs;
+  const domains = new Map<string, Seen>();
+  for (const entry of catalog.entries) {
+    const domain = domainOf(entry);
+    if (domain === undefined) continue;
+    const found = records.get(entry.id);
+    const record = found?.url === entry.url ? found : undefined;
+    if (hasFailedSince(record, fromMs)) continue;
+    const seen = { endpoint: entry.id, domain, probe: usefulProbe(record, fromMs) };
+    const known = domains.get(domain);
+    if (known === undefined || seenMs(seen) > seenMs(known)) domains.set(domain, seen);
+  }
+  return [...domains.values()].toSorted((left, right) => seenMs(right) - seenMs(left));
+}
+
+function usefulProbe(record: HealthRecord | undefined, fromMs: number): Observation | undefined {
+  const { last } = record ?? {};
+  return last !== undefined && last.atMs >= fromMs && (last.ok || !last.maintenance) ? last : undefined;
+}
+
+const seenMs = ({ probe }: Seen): number => probe?.atMs ?? 0;
+
+const probesOf = (domains: readonly Seen[]): readonly Observation[] => domains.flatMap(({ probe }) => probe ?? []);
+
+/** An endpoint that has failed without an answer since before a moment. */
+function hasFailedSince(record: HealthRecord | undefined, fromMs: number): boolean {
+  if (record?.last === undefined || !isSilent(record.last)) return false;
+  return (record.open?.startedMs ?? record.trail[0]?.atMs ?? fromMs) < fromMs;
+}
+
+/** The faults that show that the network is lost, oldest first; none when it is not. Nothing up to `afterMs` counts. */
+function lossIn(domains: readonly Seen[], afterMs: number): readonly Observation[] {
+  const probes = probesOf(domains)
+    .slice(0, mostDomains)
+    .filter(({ atMs, offline }) => atMs > afterMs && !offline);
+  const silent = probes.filter(isSilent);
+  const isLost = probes.length >= Math.min(mostNeeded, domains.length) && silent.length >= lostShare * probes.length;
+  if (domains.length < leastDomains || !isLost) return [];
+  // Faults from before the latest answer may have been others', where enough came after it.
+  const answeredMs = probes.find((probe) => !isSilent(probe))?.atMs ?? 0;
+  const since = silent.filter(({ atMs }) => atMs > answeredMs);
+  return (since.length >= suspicious ? since : silent).toReversed();
+}
+
+/** True if a network that was lost at this moment works again. */
+function isBack(domains: readonly Seen[], lostMs: number): boolean {
+  if (domains.length < leastDomains) return true;
+  const since = probesOf(domains)
+    .filter(({ atMs }) => atMs >= lostMs)
+    .slice(0, mostDomains);
+  return since.length >= leastDomains && since.filter((probe) => !isSilent(probe)).length >= backShare * since.length;
+}
+
+/**
+ * True if a fault counts as the endpoint's own: a host of another domain has answered since its first one, and the latest
+ * of the others do not speak for a lost network, which a verdict would follow on soon. True with too few to tell.
+ */
+function isReachable(domains: readonly Seen[], entry: CatalogEntry, sinceMs: number): boolean {
+  const own = domainOf(entry);
+  if (domains.length < leastDomains || own === undefined) return true;
+  const others = probesOf(domains.filter(({ domain }) => domain !== own));
+  // This fault is one of those that make suspicious, and not seen yet.
+  if (others.slice(0, suspicious - 1).every(isSilent)) return false;
+  return others.some((probe) => probe.atMs > sinceMs && !isSilent(probe));
+}
+
+/** Endpoints to be asked before their turn as the network may have changed: one a domain, the oldest probe first. */
+function toBeAsked(domains: readonly Seen[], isLost: boolean): readonly string[] {
+  if (domains.length < leastDomains) return [];
+  const latest = probesOf(domains).slice(0, isLost ? 1 : suspicious);
+  const isChange = isLost
+    ? latest.some((probe) => !isSilent(probe))
+    : latest.length === Math.min(suspicious, domains.length) && latest.every((one) => isSilent(one) && !one.offline);
+  if (!isChange) return [];
+  return domains
+    .filter(({ probe }) => probe === undefined || isSilent(probe) === isLost || probe.offline)
+    .toReversed()
+    .slice(0, mostDomains)
+    .map(({ endpoint }) => endpoint);
 }

@@ -1,7 +1,6 @@
-import { bareHost, isOwnHost } from "../outbound/address-guard.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
 import { createHash } from "node:crypto";
-import type { Finding, Incident, IncidentKind } from "./monitor.ts";
+import { bareHost, isOwnHost } from "../outbound/address-guard.ts";
+import type { IncidentKind, NamedFinding } from "./monitor.ts";
 
 /** Subject of an incident: one endpoint, several endpoints of one host, or this service's network. */
 export type IncidentSubject =
@@ -24,7 +23,7 @@ export const hostSubject = (host: string): string => hostPrefix + host;
 export const isShared = (name: string): boolean => name.startsWith("_") || name.includes("~");
 
 /** Names the record of a finding among those of the endpoints. */
-export const findingName = ({ endpoint, kind, key }: Pick<Finding, "endpoint" | "kind" | "key">): string =>
+export const findingName = ({ endpoint, kind, key }: NamedFinding): string =>
   `${endpoint}~${kind}-${createHash("sha256").update(key).digest("hex").slice(0, 12)}`;
 
 /** The endpoint, or what stands in its place, of the record with this name. */
@@ -33,12 +32,18 @@ export const ownerOfRecord = (name: string): string => name.split("~", 1)[0] ?? 
 /** Name of the record that an incident opened in. */
 export const recordOfIncident = (id: string): string => id.slice(id.indexOf(".") + 1);
 
+/** An incident, as far as its kind and subject go. */
+interface Named {
+  readonly endpoint: string;
+  readonly kind?: IncidentKind | undefined;
+}
+
 /** The kind of an incident. */
-export const kindOf = ({ kind, endpoint }: Pick<Incident, "kind" | "endpoint">): IncidentKind =>
-  kind ?? (subjectOf({ endpoint }).kind === "network" ? "network" : "down");
+export const kindOf = (incident: Named): IncidentKind =>
+  incident.kind ?? (subjectOf(incident).kind === "network" ? "network" : "down");
 
 /** Subject of an incident. */
-export function subjectOf({ endpoint }: Pick<Incident, "endpoint">): IncidentSubject {
+export function subjectOf({ endpoint }: Named): IncidentSubject {
   if (endpoint === networkSubject) return { kind: "network" };
   if (endpoint === partSubject) return { kind: "network", partly: true };
   if (!endpoint.startsWith(hostPrefix)) return { kind: "endpoint" };
@@ -51,7 +56,10 @@ const idForm =
 /** The endpoint, host or network that the id of an incident names; undefined when it is no such id. */
 export const endpointOfIncident = (id: string): string | undefined => idForm.exec(id)?.[1];
 
-type Placed = Pick<CatalogEntry, "url">;
+/** A catalogue's entry. */
+interface Placed {
+  readonly url: string;
+}
 
 /** Empty for the operator's own machines, where a host says nothing of what runs on it, and which need no network. */
 interface Place {

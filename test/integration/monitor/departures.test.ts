@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../../../src/registry/catalog.ts";
 import { type Monitor, createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import type { Incident } from "../../../src/monitor/monitor.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";

@@ -3,8 +3,8 @@ import { createDocumentClient } from "../../../src/outbound/documents.ts";
 import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
-import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
-import { createEndpointProbe, type Finding } from "../../../src/monitor/probe-endpoint.ts";
+import type { CatalogEntry } from "../../../src/registry/catalog.ts";
+import { createEndpointProbe, type ProbeResult } from "../../../src/monitor/probe-endpoint.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { ResolveHost } from "../../../src/outbound/address-guard.ts";
@@ -23,7 +23,7 @@ const noSuchHost: ResolveHost = (_host, done) =>
   done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }), []);
 
 /** Probes an endpoint through the real transport, with a short patience. */
-async function probe(entry: Partial<CatalogEntry>, timeoutMs = 2_000): Promise<Finding> {
+async function probe(entry: Partial<CatalogEntry>, timeoutMs = 2_000): Promise<ProbeResult> {
   const options = {
     version: "1",
     allowAddresses: ["127.0.0.0/8"],
@@ -71,7 +71,7 @@ async function tcpServer(serve: (socket: Socket) => void): Promise<number> {
   return listener.port;
 }
 
-const shouldSee = (caseName: string, fault: FaultKind | undefined, more: Partial<Finding> = {}): void =>
+const shouldSee = (caseName: string, fault: FaultKind | undefined, more: Partial<ProbeResult> = {}): void =>
   it(`${caseName} is ${fault ?? "good"}`, async () => {
     const server = await hostile();
     // Only what never answers is waited for; everything else has time enough on a slow machine.
@@ -117,7 +117,7 @@ const json = (...values: readonly string[]): string =>
 
 describe("an endpoint that answers", () => {
   const results = "application/sparql-results+json";
-  const shouldAnswer = (name: string, body: string, expected: Partial<Finding>): void =>
+  const shouldAnswer = (name: string, body: string, expected: Partial<ProbeResult>): void =>
     it(name, async () => {
       const server = await documentServer();
       server.documents.set("/sparql", { type: results, body });
@@ -170,7 +170,7 @@ describe("documents", () => {
     name: string,
     kind: "tpf" | "file",
     served: Parameters<DocumentServer["documents"]["set"]>[1],
-    expected: Partial<Finding>,
+    expected: Partial<ProbeResult>,
   ): void =>
     it(name, async () => {
       const server = await documentServer();

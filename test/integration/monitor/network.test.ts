@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
 import { type Monitor, createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import type { Incident, MonitorEvent } from "../../../src/monitor/monitor.ts";
-import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../../../src/registry/catalog.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";

@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createHealthRepository } from "../../../src/monitor/health-repository.ts";
-import { createHeartbeat } from "../../../src/monitor/heartbeat.ts";
-import { createIncidentRepository } from "../../../src/monitor/incident-repository.ts";
+import { createHealthRepository, createIncidentRepository } from "../../../src/monitor/repositories.ts";
+import { createHeartbeat, createTurnClaims, createTurnTable } from "../../../src/monitor/turns.ts";
 import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import { publishSnapshot } from "../../../src/monitor/snapshot.ts";
-import { createTurnClaims, createTurnTable } from "../../../src/monitor/turns.ts";
-import { createWebhookService } from "../../../src/monitor/webhook-service.ts";
+import { createWebhookService } from "../../../src/monitor/receivers/webhooks.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 
 /** What version 1.0 stored (`documents`, by key) and what it read of it (the rest). Never written anew. */

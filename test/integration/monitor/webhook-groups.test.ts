@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { IncidentNotice } from "../../../src/monitor/health-record.ts";
-import { receiverOf } from "../../../src/monitor/webhook-message.ts";
-import { createWebhookService } from "../../../src/monitor/webhook-service.ts";
+import { receiverOf } from "../../../src/monitor/receivers/message.ts";
+import { createWebhookService } from "../../../src/monitor/receivers/webhooks.ts";
 import { createJsonClient } from "../../../src/outbound/json-client.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { Job, JobQueue } from "../../../src/jobs/job-queue.ts";
 import type { IncidentNotice } from "../../../src/monitor/health-record.ts";
-import { createWebhookService, type WebhookService } from "../../../src/monitor/webhook-service.ts";
+import { createWebhookService, type WebhookService } from "../../../src/monitor/receivers/webhooks.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createJsonClient, type JsonClient } from "../../../src/outbound/json-client.ts";

@@ -6,7 +6,7 @@ import {
   createWebhookService,
   type WebhookService,
   type WebhookServiceOptions,
-} from "../../../src/monitor/webhook-service.ts";
+} from "../../../src/monitor/receivers/webhooks.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createJsonClient } from "../../../src/outbound/json-client.ts";
 import { catalogEntry } from "../catalog-entry.ts";

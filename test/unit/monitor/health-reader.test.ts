@@ -1,11 +1,18 @@
-import { probedRecord } from "../../../src/monitor/probed-record.ts";
+import { blankRecord, probedRecord } from "../../../src/monitor/health-record.ts";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createHealthRepository, type HealthRepository } from "../../../src/monitor/health-repository.ts";
+import {
+  createHealthRepository,
+  createIncidentRepository,
+  type HealthRepository,
+  type IncidentRepository,
+} from "../../../src/monitor/repositories.ts";
 import { createHealthReader } from "../../../src/monitor/health-reader.ts";
-import { blankRecord } from "../../../src/monitor/health-record.ts";
-import { createIncidentRepository, type IncidentRepository } from "../../../src/monitor/incident-repository.ts";
+import { createHistory } from "../../../src/monitor/history.ts";
+import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import type { MonitorReader, Observation } from "../../../src/monitor/monitor.ts";
+import { createHeartbeat } from "../../../src/monitor/turns.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 
 const rules = { incidentAfter: 1, recoveredAfter: 1, staleMs: 600_000 };
@@ -14,26 +21,27 @@ const startMs = Date.parse("2026-03-01T00:00:00Z");
 /** Beyond the half day in which an incident opens again. */
 const laterMs = 13 * 3_600_000;
 let nowMs = startMs;
+let store: Store;
 let records: HealthRepository;
 let stored: IncidentRepository;
 let reader: MonitorReader;
 
 beforeEach(() => {
   nowMs = startMs;
-  const store = openSqliteStore({ path: ":memory:" });
+  store = openSqliteStore({ path: ":memory:" });
   records = createHealthRepository(store);
   stored = createIncidentRepository({ store, now: () => nowMs });
   reader = readerOver(stored);
 });
 
-function readerOver(incidents: Pick<IncidentRepository, "get" | "list">): MonitorReader {
+function readerOver(incidents: IncidentRepository): MonitorReader {
   return createHealthReader({
     catalog: { entries, byId: (id) => entries.find((entry) => entry.id === id) },
     records,
     incidents,
-    maintenance: { holding: () => new Map(), list: () => [] },
-    heartbeat: { view: () => ({ enabled: true, gaps: [], alive: true }) },
-    history: { read: async () => ({ windows: [], days: [] }) },
+    maintenance: createMaintenance(store),
+    heartbeat: createHeartbeat({ store, enabled: true, quietMs: rules.staleMs }),
+    history: createHistory({ store, now: () => nowMs }),
     score: undefined,
     now: () => nowMs,
     staleMs: rules.staleMs,
@@ -131,7 +139,7 @@ describe("incidents are as the state is", () => {
     await probe("a", "bad");
     await probe("a", "good");
     reader = readerOver({
-      get: (id) => stored.get(id),
+      ...stored,
       async list(options) {
         const before = await stored.list(options);
         await settle("a");

@@ -1,8 +1,7 @@
-import { probedRecord } from "../../../src/monitor/probed-record.ts";
+import { blankRecord, type HealthRecord, leftRecord, probedRecord } from "../../../src/monitor/health-record.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blankRecord, type HealthRecord, leftRecord } from "../../../src/monitor/health-record.ts";
-import { createHealthRepository } from "../../../src/monitor/health-repository.ts";
+import { createHealthRepository } from "../../../src/monitor/repositories.ts";
 import type { Observation } from "../../../src/monitor/monitor.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 

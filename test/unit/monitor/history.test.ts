@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHistory } from "../../../src/monitor/history.ts";
-import { type Hours, withoutFault, withTurn } from "../../../src/monitor/hour-buckets.ts";
+import { type Hours, withoutFault, withTurn } from "../../../src/monitor/hours.ts";
 import type { Observation, WindowName, WindowSummary } from "../../../src/monitor/monitor.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { fault, stores, turn } from "../../support/monitor-records.ts";

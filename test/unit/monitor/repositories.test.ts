@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createHealthRepository } from "../../../src/monitor/health-repository.ts";
+import { createHealthRepository, createIncidentRepository } from "../../../src/monitor/repositories.ts";
 import { blankRecord, type HealthRecord } from "../../../src/monitor/health-record.ts";
-import { createHeartbeat } from "../../../src/monitor/heartbeat.ts";
-import { createIncidentRepository } from "../../../src/monitor/incident-repository.ts";
+import { createHeartbeat } from "../../../src/monitor/turns.ts";
 import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import type { Incident, MaintenanceWindow } from "../../../src/monitor/monitor.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HealthState, TrafficReport } from "../../../src/monitor/monitor.ts";
-import { createTrafficObserver } from "../../../src/monitor/traffic-observer.ts";
+import { createTrafficObserver } from "../../../src/monitor/prober.ts";
 
 const faults = ["dns", "connect", "tls", "timeout", "reset", "http-5xx"] as const;
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { deliveryId, receiverOf, webhookMessage, createWebhookSigner } from "../../../src/monitor/webhook-message.ts";
+import { deliveryId, receiverOf, webhookMessage, createWebhookSigner } from "../../../src/monitor/receivers/message.ts";
 import { incident } from "../../support/monitor-records.ts";
 
 const titles = new Map([["people", 'People & "friends"']]);

@@ -7,7 +7,7 @@ import {
   type DeliveryOutcome,
   type WebhookService,
   type WebhookServiceOptions,
-} from "../../../src/monitor/webhook-service.ts";
+} from "../../../src/monitor/receivers/webhooks.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { JsonReply, JsonRequest } from "../../../src/outbound/json-client.ts";

@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { createHash, createHmac } from "node:crypto";
-import { type IncidentNotice, noticedMs } from "./health-record.ts";
-import type { Incident, Observation } from "./monitor.ts";
-import { kindOf, subjectOf } from "./subjects.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
+import { type IncidentNotice, noticedMs } from "../health-record.ts";
+import type { Incident, Observation } from "../monitor.ts";
+import { kindOf, subjectOf } from "../subjects.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
 
 interface MessageContext {
   /** The catalogue's entry of an endpoint; undefined when it is no longer there. */

@@ -1,23 +1,24 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Type } from "typebox";
-import { createCollection } from "../store/collection.ts";
-import type { Store } from "../store/store.ts";
+import { createCollection } from "../../store/collection.ts";
+import type { Store } from "../../store/store.ts";
 
-/** Messages about one endpoint, host or finding's owner that one receiver does not want. */
-export interface Mute {
-  readonly id: string;
+/** Messages about an endpoint that a receiver does not want. */
+interface Muted {
   /** Names the receiver without its URL. */
   readonly receiver: string;
   /** Id of the endpoint, or what stands for a host in its place. */
   readonly endpoint: string;
+}
+
+interface Mute extends Muted {
+  readonly id: string;
   /** ISO 8601. */
   readonly since: string;
 }
 
 /** Target of a message's link, with the signature of this service. */
-export interface UnsubscribeLink {
-  readonly receiver: string;
-  readonly endpoint: string;
+interface UnsubscribeLink extends Muted {
   readonly signature: string;
 }
 
@@ -31,7 +32,7 @@ interface MutesOptions {
 const schema = Type.Object({ receiver: Type.String(), endpoint: Type.String(), since: Type.String() });
 const mostListed = 10_000;
 
-const idOf = ({ receiver, endpoint }: Omit<UnsubscribeLink, "signature">): string => `${receiver}.${endpoint}`;
+const idOf = ({ receiver, endpoint }: Muted): string => `${receiver}.${endpoint}`;
 
 /** Which receiver wants no messages of which endpoint; known by signed links that their messages carry. */
 export function createMutes({ store, secret, publicUrl, clock }: MutesOptions) {
@@ -42,19 +43,20 @@ export function createMutes({ store, secret, publicUrl, clock }: MutesOptions) {
     lost: "Messages that a receiver muted are sent again.",
   });
   const key = secret === undefined ? undefined : createHmac("sha256", secret).update("unsubscribe").digest();
-  const signatureOf = (link: Omit<UnsubscribeLink, "signature">): string | undefined =>
+  const signatureOf = (link: Muted): string | undefined =>
     key && createHmac("sha256", key).update(idOf(link)).digest("base64url");
   const isSigned = (link: UnsubscribeLink): boolean => {
-    const expected = Buffer.from(signatureOf(link) ?? "");
-    const given = Buffer.from(link.signature);
-    return expected.length > 0 && expected.length === given.length && timingSafeEqual(expected, given);
+    const signature = signatureOf(link);
+    if (signature === undefined) return false;
+    const [expected, given] = [Buffer.from(signature), Buffer.from(link.signature)];
+    return expected.length === given.length && timingSafeEqual(expected, given);
   };
   return {
     /** The address at which a receiver stops the messages of an endpoint; undefined without a secret. */
     link(receiver: string, endpoint: string): string | undefined {
       const signature = signatureOf({ receiver, endpoint });
-      const parameters = new URLSearchParams({ receiver, endpoint, signature: signature ?? "" });
-      return signature === undefined ? undefined : `${publicUrl}/unsubscribe?${parameters.toString()}`;
+      if (signature === undefined) return undefined;
+      return `${publicUrl}/unsubscribe?${new URLSearchParams({ receiver, endpoint, signature }).toString()}`;
     },
     isSigned,
     isMuted: async (receiver: string, endpoint: string): Promise<boolean> =>

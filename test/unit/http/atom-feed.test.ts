@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { incidentFeed, type IncidentFeedInput } from "../../../src/monitor/atom-feed.ts";
+import { incidentFeed, type IncidentFeedInput } from "../../../src/http/atom-feed.ts";
 import { incident } from "../../support/monitor-records.ts";
 
 interface Element {

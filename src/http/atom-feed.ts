@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import type { CatalogEntry } from "../registry/catalog.ts";
-import { kindOf, subjectOf } from "./subjects.ts";
-import type { Incident, IncidentKind } from "./monitor.ts";
+import type { Incident, IncidentKind } from "../monitor/monitor.ts";
+import { kindOf, subjectOf } from "../monitor/subjects.ts";
 
 /** Sources of a feed. */
 export interface IncidentFeedInput {
   readonly incidents: readonly Incident[];
   /** For titles; an incident may be of an endpoint that has left the catalogue. */
-  readonly entries: readonly Pick<CatalogEntry, "id" | "title">[];
+  readonly entries: readonly { readonly id: string; readonly title: string }[];
   /** Without a trailing slash. */
   readonly publicUrl: string;
   /** Path at which the feed is served. */

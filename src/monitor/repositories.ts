@@ -1,11 +1,74 @@
 import { Type } from "typebox";
-import { createCollection, documentsUnder } from "../store/collection.ts";
+import { type Change, createCollection, documentsUnder } from "../store/collection.ts";
+import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
-import type { HealthRecord } from "./health-record.ts";
-import { incidentOf } from "./open-incident.ts";
-import { endpointOfIncident, kindOf, ownerOfRecord } from "./subjects.ts";
-import type { HealthRepository } from "./health-repository.ts";
-import type { Incident, IncidentKind, MonitorReader } from "./monitor.ts";
+import type { HealthRecord, IncidentNotice } from "./health-record.ts";
+import { type HourBucket, hourSchema, readHour, storedHour } from "./hours.ts";
+import { healthStates, type Incident } from "./monitor.ts";
+import { endpointOfIncident } from "./subjects.ts";
+
+/** The records of all endpoints by id, in the store and in memory. */
+export type HealthRepository = Mirror<HealthRecord>;
+
+const format = 1;
+const objectWith = (key: string) => Type.Object({ [key]: Type.Unknown() });
+
+/** Fields that identify a record; the rest is taken as it was written. */
+const recordSchema = Type.Unsafe<Omit<HealthRecord, "past">>(
+  Type.Object({
+    url: Type.String(),
+    state: Type.Enum([...healthStates]),
+    streak: Type.Integer(),
+    trail: Type.Array(objectWith("atMs")),
+    outbox: Type.Array(objectWith("incident")),
+    running: Type.Optional(objectWith("h")),
+    open: Type.Optional(objectWith("id")),
+    last: Type.Optional(objectWith("atMs")),
+  }),
+);
+
+const storedSchema = Type.Intersect([
+  Type.Object({ format: Type.Literal(format), past: Type.Array(hourSchema) }),
+  recordSchema,
+]);
+
+/** The repository over a store; empty until it is refreshed. */
+export const createHealthRepository = (store: Store): HealthRepository =>
+  new Mirror(
+    createCollection(
+      {
+        store,
+        prefix: "monitor/health/",
+        schema: storedSchema,
+        lost: "The history of the endpoint begins anew with its next probe.",
+      },
+      {
+        decode(stored): HealthRecord {
+          const { format: _, past, ...record } = stored;
+          return { ...record, past: past.map(readHour) };
+        },
+        encode: ({ past, ...rest }) => `{"format":${format},"past":${pastText(past)},${JSON.stringify(rest).slice(1)}`,
+      },
+    ),
+  );
+
+/** Texts of the hours that are over: most of a record, and the same from one probe to the next. */
+const pastTexts = new WeakMap<readonly HourBucket[], string>();
+
+function pastText(past: readonly HourBucket[]): string {
+  const known = pastTexts.get(past);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(past.map(storedHour));
+  pastTexts.set(past, text);
+  return text;
+}
+
+/** Incidents that this very change has opened or closed: only the process that made it notifies listeners. */
+export function newNotices({ before, after }: Change<HealthRecord>): readonly IncidentNotice[] {
+  if (after === undefined || after === before || after.outbox.length === 0) return [];
+  const known = new Set(before?.outbox);
+  return after.outbox.filter((notice) => !known.has(notice));
+}
 
 /** How many incidents are kept, and how long. */
 export interface IncidentRepositoryOptions {
@@ -23,7 +86,6 @@ export type IncidentRepository = ReturnType<typeof createIncidentRepository>;
 const prefix = "monitor/incident/";
 /** Pointers by endpoint, so that its incidents are found without looking at all; their text is the id. */
 const pointerPrefix = (endpoint: string): string => `monitor/incident-of/${endpoint}/`;
-const format = 1;
 const pageSize = 200;
 const twoYearsMs = 2 * 365 * 24 * 3_600_000;
 
@@ -98,67 +160,3 @@ interface ListedIncidents {
   readonly limit: number;
   readonly fits: (incident: Incident) => boolean;
 }
-
-const defaultListed = 100;
-const mostListed = 2_000;
-
-/**
- * The incidents as the states of the endpoints have them. They are stored a moment after the state has changed, so a
- * state's view of an incident (open, or in its outbox) overrides the stored one.
- */
-export function createIncidentReader(
-  records: HealthRepository,
-  incidents: Pick<IncidentRepository, "get" | "list">,
-): Pick<MonitorReader, "incidents" | "incident" | "openByKind"> {
-  return {
-    async incidents({ endpoint, open, limit = defaultListed, behind } = {}) {
-      const most = Math.min(Math.max(1, Math.floor(limit)), mostListed);
-      // Read first: an incident stored meanwhile leaves the outbox, but is in both places for this reader.
-      const told = unstoredIncidents(records, endpoint);
-      const latest = (incident: Incident): Incident => told.get(incident.id) ?? incident;
-      const fits = (incident: Incident): boolean =>
-        (behind === undefined || newestFirst({ startedMs: behind.atMs, id: behind.id }, incident) < 0) &&
-        (open === undefined || (latest(incident).closedMs === undefined) === open);
-      const stored = open === true ? [] : await incidents.list({ endpoint, limit: most, fits });
-      const found = new Map(stored.map((incident) => [incident.id, latest(incident)]));
-      for (const incident of told.values()) if (fits(incident)) found.set(incident.id, incident);
-      return [...found.values()].toSorted(newestFirst).slice(0, most);
-    },
-    async incident(id) {
-      const endpoint = endpointOfIncident(id);
-      if (endpoint === undefined) return undefined;
-      return unstoredIncidents(records, endpoint).get(id) ?? incidents.get(id);
-    },
-    openByKind() {
-      const counts: Partial<Record<IncidentKind, number>> = {};
-      for (const incident of unstoredIncidents(records, undefined).values()) {
-        const kind = kindOf(incident);
-        if (incident.closedMs === undefined) counts[kind] = (counts[kind] ?? 0) + 1;
-      }
-      return counts;
-    },
-  };
-}
-
-/** All records, or those of an endpoint and of what it shares an incident with. */
-function recordsOf(records: HealthRepository, endpoint: string | undefined): Iterable<readonly [string, HealthRecord]> {
-  if (endpoint === undefined) return records.entries();
-  const subject = records.get(endpoint)?.open?.subject;
-  return Array.from(records.entries()).filter(([name]) => name === subject || ownerOfRecord(name) === endpoint);
-}
-
-/** Incidents that are open or not stored yet, by id; of all endpoints, or of one. */
-function unstoredIncidents(records: HealthRepository, endpoint: string | undefined): ReadonlyMap<string, Incident> {
-  const told = new Map<string, Incident>();
-  for (const [id, record] of recordsOf(records, endpoint)) {
-    // The later notice of an incident is the one that holds, and an open one has seen more than its notice.
-    for (const { incident } of record.outbox) told.set(incident.id, incident);
-    const { open, trail, url } = record;
-    // One that is shared stands in the record of its host.
-    if (open && open.subject === undefined) told.set(open.id, incidentOf(open, { endpoint: id, url }, trail));
-  }
-  return told;
-}
-
-const newestFirst = (left: Pick<Incident, "startedMs" | "id">, right: Incident): number =>
-  right.startedMs - left.startedMs || (left.id < right.id ? -1 : Number(left.id > right.id));

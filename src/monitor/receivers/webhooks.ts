@@ -1,28 +1,26 @@
-import { type ErrorDetails, type FaultKind, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { jobKind } from "../jobs/job-kind.ts";
-import type { Job, JobContext, JobQueue } from "../jobs/job-queue.ts";
-import type { Store } from "../store/store.ts";
-import { systemClock, sleep } from "../clock.ts";
 import { type Static, Type } from "typebox";
-import { type Collection, createCollection } from "../store/collection.ts";
-import type { JsonClient } from "../outbound/json-client.ts";
-import type { Catalog } from "../registry/catalog.ts";
-import type { IncidentNotice } from "./health-record.ts";
-import { subjectOf } from "./subjects.ts";
+import { sleep, systemClock } from "../../clock.ts";
+import { type ErrorDetails, type FaultKind, FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import { jobKind } from "../../jobs/job-kind.ts";
+import type { Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
+import type { JsonClient } from "../../outbound/json-client.ts";
+import type { Catalog } from "../../registry/catalog.ts";
+import { createCollection } from "../../store/collection.ts";
+import type { Store } from "../../store/store.ts";
+import type { IncidentNotice } from "../health-record.ts";
+import { subjectOf } from "../subjects.ts";
 import {
-  type Delivery,
-  deliverySchema,
-  deliveryId,
-  receiverOf,
-  groupedDelivery,
-  webhookMessage,
-  withUnsubscribe,
   createWebhookSigner,
+  type Delivery,
+  deliveryId,
+  deliverySchema,
+  groupedDelivery,
+  receiverOf,
+  webhookMessage,
   type WebhookSigner,
-} from "./webhook-message.ts";
-
-import { createDeadLetters } from "./dead-letters.ts";
-import { createMutes } from "./webhook-mutes.ts";
+  withUnsubscribe,
+} from "./message.ts";
+import { createMutes } from "./mutes.ts";
 
 /** How one delivery went: `failed` ones are tried again, `dead` ones are given up. */
 export type DeliveryOutcome = "delivered" | "failed" | "dead";
@@ -68,64 +66,33 @@ const mostGrouped = 20;
 /** Time for messages written at the end of a window by a process whose clock is late. */
 const lateMs = 1_000;
 
-interface Context extends WebhookServiceOptions {
-  readonly letters: ReturnType<typeof createDeadLetters>;
-  readonly waiting: Collection<Delivery>;
-  readonly mutes: ReturnType<typeof createMutes>;
-  readonly enqueue: (payload: Delivery) => Promise<Job>;
-  readonly sign: WebhookSigner | undefined;
-  readonly urlsByReceiver: ReadonlyMap<string, string>;
-}
-
 /**
  * A service for these URLs.
  * @throws FedwayError `CONFIG_INVALID` when there are URLs and no secret, or a secret that cannot be read
  */
 export function createWebhookService(options: WebhookServiceOptions) {
-  const { catalog, jobs, publicUrl, secret, urls } = options;
-  if (urls.length > 0 && secret === undefined) {
-    throw new FedwayError("CONFIG_INVALID", "Webhooks need a secret that their messages are signed with.");
-  }
-  const letters = createDeadLetters(options);
-  const urlsByReceiver = new Map(urls.map((url) => [receiverOf(url), url]));
-  const sign = secret === undefined ? undefined : createWebhookSigner(secret);
-  const enqueue = (payload: Delivery): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id });
-  const waiting = createCollection({
-    store: options.store,
-    prefix: "webhook/waiting/",
-    schema: deliverySchema,
-    lost: "A message is not sent.",
-  });
-  const mutes = createMutes(options);
-  const context: Context = { ...options, letters, waiting, mutes, enqueue, sign, urlsByReceiver };
-  const kind = jobKind(deliverySchema, {
-    name: kindName,
-    needs: "a webhook's message",
-    run: (payload, job) => deliver(payload, job, context),
-    concurrency,
-    maxAttempts,
-  });
-  const groupKind = jobKind(groupSchema, {
-    name: groupKindName,
-    needs: "a receiver and a moment",
-    run: (payload, job) => sendGroup(payload, job, context),
-    concurrency,
-    maxAttempts,
-  });
-  const send = async (payload: Delivery): Promise<void> => {
-    const { groupMs = 0, clock } = options;
-    if (groupMs === 0) return void (await enqueue(payload));
-    await waiting.put(`${payload.receiver}/${payload.id}`, payload);
-    // The window is that of a moment after the message was written, so that the job finds it.
-    const untilMs = (Math.floor(clock.now() / groupMs) + 1) * groupMs + lateMs;
-    const { receiver } = payload;
-    await jobs.enqueue(groupKindName, { receiver, untilMs }, { id: `group.${untilMs.toString(36)}.${receiver}` });
-  };
+  const context = contextOf(options);
+  const { catalog, publicUrl, urlsByReceiver, letters, mutes, enqueue } = context;
   return {
     /** Receivers' endpoints whose messages are not wanted. */
     mutes,
-    /** The job that delivers; to be started with the queue also when there are no URLs, as old jobs may be there. */
-    kinds: [kind, groupKind],
+    /** Jobs that deliver; to be started with the queue also when there are no URLs, as old jobs may be there. */
+    kinds: [
+      jobKind(deliverySchema, {
+        name: kindName,
+        needs: "a webhook's message",
+        run: (payload, job) => deliver(payload, job, context),
+        concurrency,
+        maxAttempts,
+      }),
+      jobKind(groupSchema, {
+        name: groupKindName,
+        needs: "a receiver and a moment",
+        run: (payload, job) => sendGroup(payload, job, context),
+        concurrency,
+        maxAttempts,
+      }),
+    ],
     /** Enqueues one delivery per URL, under the same ids when it is called again. @throws FedwayError `STORE_FAILED` */
     async tell(event: IncidentNotice): Promise<void> {
       const message = webhookMessage(event, { entryOf: (id) => catalog.byId(id), publicUrl });
@@ -135,7 +102,9 @@ export function createWebhookService(options: WebhookServiceOptions) {
         if (await mutes.isMuted(receiver, endpoint)) continue;
         const unsubscribe = isNetwork ? undefined : mutes.link(receiver, endpoint);
         const addressed = withUnsubscribe(message, unsubscribe);
-        await send({ id: deliveryId(event, receiver), receiver, about: endpoint, message: addressed });
+        const delivery = { id: deliveryId(event, receiver), receiver, about: endpoint, message: addressed };
+        if (options.groupMs) await wait(delivery, options.groupMs, context);
+        else await enqueue(delivery);
       }
     },
     /** Messages given up, newest first. @throws FedwayError `STORE_FAILED` */
@@ -143,9 +112,43 @@ export function createWebhookService(options: WebhookServiceOptions) {
     /** Sends a message that was given up again, under the same id; undefined when it is not there. @throws FedwayError `STORE_FAILED` */
     async redeliver(id: string): Promise<Job | undefined> {
       const payload = await letters.payload(id);
-      return payload && enqueue({ ...payload, round: (payload.round ?? 0) + 1 });
+      if (payload === undefined) return undefined;
+      const { round = 0 } = payload;
+      return enqueue({ ...payload, round: round + 1 });
     },
   };
+}
+
+type Context = ReturnType<typeof contextOf>;
+
+function contextOf(options: WebhookServiceOptions) {
+  const { jobs, secret, store, urls } = options;
+  if (urls.length > 0 && secret === undefined) {
+    throw new FedwayError("CONFIG_INVALID", "Webhooks need a secret that their messages are signed with.");
+  }
+  return {
+    ...options,
+    sign: secret === undefined ? undefined : createWebhookSigner(secret),
+    urlsByReceiver: new Map(urls.map((url) => [receiverOf(url), url])),
+    mutes: createMutes(options),
+    letters: createDeadLetters(options),
+    waiting: createCollection({
+      store,
+      prefix: "webhook/waiting/",
+      schema: deliverySchema,
+      lost: "A message is not sent.",
+    }),
+    enqueue: (payload: Delivery): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id }),
+  };
+}
+
+/** Stores a message until the end of its window, when those of its receiver are sent as one. */
+async function wait(payload: Delivery, groupMs: number, { waiting, clock, jobs }: Context): Promise<void> {
+  const { id, receiver } = payload;
+  await waiting.put(`${receiver}/${id}`, payload);
+  // The window is that of a moment after the message was written, so that the job finds it.
+  const untilMs = (Math.floor(clock.now() / groupMs) + 1) * groupMs + lateMs;
+  await jobs.enqueue(groupKindName, { receiver, untilMs }, { id: `group.${untilMs.toString(36)}.${receiver}` });
 }
 
 const groupSchema = Type.Object({ receiver: Type.String(), untilMs: Type.Number() });
@@ -154,16 +157,16 @@ const groupSchema = Type.Object({ receiver: Type.String(), untilMs: Type.Number(
 async function sendGroup(
   { receiver, untilMs }: Static<typeof groupSchema>,
   job: JobContext,
-  { waiting, mutes, enqueue, clock, pause: wait = pausing }: Context,
+  { waiting, mutes, enqueue, clock, pause = pausing }: Context,
 ): Promise<object> {
   const leftMs = untilMs - clock.now();
-  if (leftMs > 0) await wait(Math.min(leftMs, longestWindowMs), job.signal);
+  if (leftMs > 0) await pause(Math.min(leftMs, longestWindowMs), job.signal);
   job.signal.throwIfAborted();
   let sent = 0;
   const found: (readonly [string, Delivery])[] = [];
   for await (const [id, payload] of waiting.entries(`${receiver}/`)) {
     // It may have been muted while it waited.
-    if (await mutes.isMuted(receiver, payload.about ?? "")) await waiting.delete(id);
+    if (payload.about !== undefined && (await mutes.isMuted(receiver, payload.about))) await waiting.delete(id);
     else found.push([id, payload]);
   }
   for (let at = 0; at < found.length; at += mostGrouped) {
@@ -180,7 +183,7 @@ async function sendGroup(
 /** How the receiver took it; without a status it did not answer. */
 interface Reply {
   readonly status?: number;
-  readonly details: Pick<ErrorDetails, "upstreamStatus" | "retryAfterMs" | "fault">;
+  readonly details: ErrorDetails;
   /** One sentence without URL or address. */
   readonly text: string;
   /** The same again would not help, but for a change at the receiver. */
@@ -218,13 +221,13 @@ const pausing = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, { 
 
 /** A failure makes the queue send the message again, so that a short failure of the store passes. */
 async function removeLetter(id: string, { signal }: JobContext, context: Context): Promise<void> {
-  const { letters, pause: wait = pausing } = context;
+  const { letters, pause = pausing } = context;
   for (const ms of retryMs) {
     try {
       await letters.remove(id);
       return;
     } catch {
-      await wait(ms, signal);
+      await pause(ms, signal);
     }
   }
   await letters.remove(id);
@@ -267,3 +270,63 @@ async function post({ url, payload, sign }: Target, job: JobContext, context: Co
 }
 
 const because = (fault: FaultKind | undefined): string => (fault === undefined ? "" : ` (${fault})`);
+
+/** A delivery that was given up. */
+interface DeadLetter {
+  /** Id of the delivery. */
+  readonly id: string;
+  readonly type: string;
+  /** Id of the incident. */
+  readonly incident: string;
+  /** Id of its endpoint; absent where it is of a host or the network. */
+  readonly endpoint?: string | undefined;
+  /** Names the receiver without its URL. */
+  readonly receiver: string;
+  /** ISO 8601. */
+  readonly givenUpAt: string;
+  readonly attempts: number;
+  /** Why, in one sentence. */
+  readonly reason: string;
+}
+
+const letterKeptMs = 30 * 24 * 3_600_000;
+const mostLetters = 1000;
+/** Letters between two looks at how many there are. */
+const stride = 50;
+
+const letterSchema = Type.Object({
+  givenUpAt: Type.String(),
+  attempts: Type.Number(),
+  reason: Type.String(),
+  payload: deliverySchema,
+});
+
+/** Deliveries that were given up, kept for 30 days, the latest 1,000 (and a few more for a while). */
+function createDeadLetters({ store, clock }: WebhookServiceOptions) {
+  const letters = createCollection({
+    store,
+    prefix: "webhook/dead/",
+    schema: letterSchema,
+    lost: "A message that was given up is not listed.",
+  });
+  const newestFirst = async (): Promise<readonly DeadLetter[]> => {
+    const found: DeadLetter[] = [];
+    for await (const [, { payload, ...end }] of letters.entries()) {
+      const { id, receiver, message } = payload;
+      const { type, data } = message;
+      found.push({ id, type, incident: data.id, endpoint: data.endpoint?.id, receiver, ...end });
+    }
+    return found.toSorted((left, right) => Date.parse(right.givenUpAt) - Date.parse(left.givenUpAt));
+  };
+  return {
+    async put(payload: Delivery, end: { readonly attempts: number; readonly reason: string }): Promise<void> {
+      const givenUpAt = new Date(clock.now()).toISOString();
+      await letters.put(payload.id, { givenUpAt, ...end, payload }, { ttlMs: letterKeptMs });
+      if ((await store.increment("webhook/given-up", 1)) % stride !== 0) return;
+      for (const { id } of (await newestFirst()).slice(mostLetters)) await letters.delete(id);
+    },
+    list: async () => (await newestFirst()).slice(0, mostLetters),
+    payload: async (id: string) => (await letters.get(id))?.payload,
+    remove: (id: string) => letters.delete(id),
+  };
+}
