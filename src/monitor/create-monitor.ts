@@ -76,7 +76,7 @@ export interface MonitorOptions {
   readonly atOnce?: number;
 }
 
-const settleEveryMs = 30_000;
+const sweepEveryMs = 30_000;
 /** A probe with its retry takes about one minute; a shorter silence means nothing. */
 const leastStaleMs = 120_000;
 /** New endpoints out in the network that are probed at once; more of them wait for their turns, within an interval. */
@@ -130,7 +130,7 @@ export function createMonitor(options: MonitorOptions) {
     async remove(endpoint: string): Promise<void> {
       for (const { id } of maintenance.list(clock.now(), endpoint)) await maintenance.remove(id);
       await housekeeping.forget(endpoint);
-      await parts.findings.sweep();
+      await housekeeping.sweep();
     },
     onEvent(listener: (event: MonitorEvent) => void) {
       listeners.add(listener);
@@ -212,19 +212,21 @@ function createParts(options: MonitorOptions) {
 
 /** Starts the background work; the returned function ends it, and resolves when none of it is under way. */
 function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> {
-  const { outbox, housekeeping, prober, clock, settings, work, soleOwner, tickMs = 1_000, onFault } = parts;
-  const loop = (ms: number, turn: () => Promise<void>) => every(ms, turn, { clock, onFault });
+  const { housekeeping, outbox, shared, prober, clock, settings, work, tickMs = 1_000, onFault } = parts;
   const probes = work && settings.enabled;
-  const loops = [
-    // First of all, as it looks for the heartbeat of others, and the next one gives this process's own.
-    ...(work ? [loop(settleEveryMs, () => housekeeping.closeGone())] : []),
-    ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => parts.probeNew())] : []),
-    ...(work
-      ? [loop(settleEveryMs, () => outbox.deliverOld()), loop(settleEveryMs, () => parts.findings.sweep())]
-      : []),
-    ...(probes ? [loop(settleEveryMs, () => parts.shared.sweep())] : []),
-    ...(soleOwner ? [] : followOthers(parts, probes)),
-  ];
+  /** Makes up for what processes that ended, or failures of the store, have left undone. */
+  const sweep = async (): Promise<void> => {
+    await housekeeping.sweep();
+    await outbox.deliverOld();
+    if (probes) await shared.sweep();
+  };
+  const loops: { stop(): Promise<void> }[] = [];
+  const loop = (ms: number, turn: () => Promise<void>): unknown => loops.push(every(ms, turn, { clock, onFault }));
+  // First of all, as it looks for the heartbeat of others, and the next one gives this process's own.
+  if (work) loop(sweepEveryMs, sweep);
+  if (probes) loop(tickMs, () => prober.tick());
+  if (probes) loop(newEveryMs, async () => parts.probeNew());
+  if (!parts.soleOwner) loops.push(...followOthers(parts, probes));
   return async () => {
     await Promise.all(loops.map((each) => each.stop()));
   };

@@ -1,17 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import { unknownId } from "../errors/unknown-id.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
-import { isDeepStrictEqual } from "node:util";
-import {
-  blankRecord,
-  closedRecord,
-  type HealthRecord,
-  incidentAt,
-  remindedRecord,
-  withIncident,
-} from "./health-record.ts";
-import type { Finding, Incident, NamedFinding, WatchedCatalog } from "./monitor.ts";
+import { blankRecord, closedRecord, type HealthRecord, incidentAt, withIncident } from "./health-record.ts";
+import type { Finding, NamedFinding, WatchedCatalog } from "./monitor.ts";
 import type { HealthRepository } from "./repositories.ts";
-import { findingName, hostOf, isShared, ownerOfRecord } from "./subjects.ts";
+import { findingName, hostOf, isShared } from "./subjects.ts";
 import type { Outbox } from "./watchdog.ts";
 
 interface FindingsOptions {
@@ -30,23 +23,25 @@ const mostRepair = 4_000;
 
 /** Incidents that others than the prober report; each is a record among those of the endpoints. */
 export function createFindings({ catalog, records, outbox, now, onFault }: FindingsOptions) {
-  const open = (): readonly string[] =>
-    Array.from(records.entries()).flatMap(([name, record]) => (name.includes("~") && record.open ? [name] : []));
-  const close = async (name: string, atMs: number, by: NonNullable<Incident["closedBy"]>): Promise<void> => {
-    await outbox.change(name, (record) => record?.open && closedRecord(name, record, { atMs, by }));
+  const isFull = (): boolean => {
+    const open = Array.from(records.entries()).filter(([name, record]) => name.includes("~") && record.open);
+    return open.length >= mostOpen;
   };
-  const isGone = (endpoint: string): boolean => !isShared(endpoint) && catalog.byId(endpoint) === undefined;
+  const close = async (name: string, atMs: number): Promise<void> => {
+    await outbox.change(name, (record) => record?.open && closedRecord(name, record, { atMs, by: "recovered" }));
+  };
   const report = async (finding: Finding): Promise<void> => {
     const { endpoint } = finding;
-    if (isGone(endpoint)) throw unknownId("endpoint", endpoint, catalog);
+    const entry = catalog.byId(endpoint);
+    if (entry === undefined && !isShared(endpoint)) throw unknownId("endpoint", endpoint, catalog);
     const name = findingName(finding);
-    if (records.get(name)?.open === undefined && open().length >= mostOpen) {
+    if (records.get(name)?.open === undefined && isFull()) {
       onFault(new Error(`${mostOpen} reported incidents are open; one more of ${endpoint} is left out.`));
       return;
     }
     // What stands for a host in an endpoint's place has no URL.
-    const url = catalog.byId(endpoint)?.url ?? "";
-    await outbox.change(name, (record) => reportedRecord(name, record ?? blankRecord(url), finding));
+    const url = entry?.url ?? "";
+    await outbox.change(name, (record = blankRecord(url)) => reportedRecord(name, record, finding));
   };
   return {
     /**
@@ -55,7 +50,7 @@ export function createFindings({ catalog, records, outbox, now, onFault }: Findi
      */
     report,
     /** Closes its incident, if it is open. @throws FedwayError `STORE_FAILED` */
-    clear: (named: NamedFinding): Promise<void> => close(findingName(named), named.atMs, "recovered"),
+    clear: (named: NamedFinding): Promise<void> => close(findingName(named), named.atMs),
     /** One incident a host when its certificate ends soon, until it has another one. @throws FedwayError `STORE_FAILED` */
     async certificate(
       entry: CatalogEntry,
@@ -66,18 +61,9 @@ export function createFindings({ catalog, records, outbox, now, onFault }: Findi
       const first = host === undefined ? undefined : catalog.entries.find((one) => hostOf(one) === host);
       const named = { endpoint: (first ?? entry).id, kind: "certificate", key: "tls", atMs } as const;
       const name = findingName(named);
-      if (endMs - atMs > days * dayMs) return records.get(name)?.open && close(name, atMs, "recovered");
+      if (endMs - atMs > days * dayMs) return records.get(name)?.open && close(name, atMs);
       const summary = `The certificate of ${URL.parse(entry.url)?.host ?? entry.url} ends at ${new Date(endMs).toISOString()}.`;
       await report({ ...named, summary, evidence: [] });
-    },
-    /** Sends reminders of open findings, and closes those of endpoints that left the catalogue. @throws FedwayError `STORE_FAILED` */
-    async sweep(): Promise<void> {
-      const atMs = now();
-      for (const [name, record] of records.entries()) {
-        if (remindedRecord(name, record, atMs) === record) continue;
-        await outbox.change(name, (known) => known && remindedRecord(name, known, atMs));
-      }
-      for (const name of open()) if (isGone(ownerOfRecord(name))) await close(name, now(), "removed");
     },
   };
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Change, createCollection } from "../store/collection.ts";
+import { createCollection } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
 import {
   addBins,
@@ -43,12 +43,11 @@ export function createHistory({ store, now }: { readonly store: Store; readonly 
   );
   return {
     /**
-     * Writes hours that are over, where a record's have changed. Doing it again changes nothing, so the hours of an endpoint's record make up for a write
+     * Writes hours that are over. Doing it again changes nothing, so the hours of an endpoint's record make up for a write
      * that its process did not come to.
      */
-    async keep(endpoint: string, { before, after }: Partial<Change<Hours>>): Promise<void> {
-      if (after === undefined || after.past === before?.past) return;
-      for (const [day, hours] of Map.groupBy(after.past, dayOf)) {
+    async keep(endpoint: string, past: readonly HourBucket[]): Promise<void> {
+      for (const [day, hours] of Map.groupBy(past, dayOf)) {
         const ttlMs = dayMs(day + 1) + keptMs - now();
         if (ttlMs < 1) continue;
         await days.change(idOf(endpoint, day), (there = []) => withHours(there, hours), { ttlMs: () => ttlMs });

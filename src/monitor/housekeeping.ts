@@ -1,6 +1,6 @@
 import type { JobKind, JobSchedule } from "../jobs/job-queue.ts";
-import { isBlank, leftRecord, withdrawnRecord } from "./health-record.ts";
-import { isShared, recordOfIncident } from "./subjects.ts";
+import { isBlank, leftRecord, remindedRecord, withdrawnRecord } from "./health-record.ts";
+import { isShared, ownerOfRecord, recordOfIncident } from "./subjects.ts";
 import type { History } from "./history.ts";
 import type { Incident, WatchedCatalog } from "./monitor.ts";
 import type { HealthRepository, IncidentRepository } from "./repositories.ts";
@@ -21,7 +21,7 @@ interface HousekeepingOptions {
   readonly staleMs: number;
 }
 
-const name = "monitor-upkeep";
+const jobName = "monitor-upkeep";
 const everyMs = 3_600_000;
 /** An endpoint that one process does not find in the catalogue may be in that of another one. */
 const goneAfterMs = 24 * 3_600_000;
@@ -46,19 +46,27 @@ export function createHousekeeping(options: HousekeepingOptions) {
     return { gone: gone.length, orphans: await closeLost(options), pruned: await incidents.prune(signal) };
   };
   return {
-    kind: { name, validate: () => undefined, run } satisfies JobKind,
-    schedule: { name, kind: name, payload: {}, everyMs } satisfies JobSchedule,
+    kind: { name: jobName, validate: () => undefined, run } satisfies JobKind,
+    schedule: { name: jobName, kind: jobName, payload: {}, everyMs } satisfies JobSchedule,
     /** Forgets an endpoint: its incident is closed, state and history go. @throws FedwayError `STORE_FAILED` */
     forget,
     /**
-     * Closes the incidents of endpoints that left the catalogue unnoticed; their records stay for a day. As another
-     * process may have them in its catalogue, a silent deployment is waited for, or the silence about the endpoint.
-     * @throws FedwayError `STORE_FAILED`
+     * Sends due reminders of open incidents, and closes those whose endpoint left the catalogue unnoticed; its record stays
+     * for a day. As another process may have it in its catalogue, a silent deployment is waited for, or the silence about
+     * the endpoint. @throws FedwayError `STORE_FAILED`
      */
-    async closeGone(): Promise<void> {
-      for (const id of openAndGone(options)) {
-        const atMs = now();
-        await options.outbox.change(id, (record) => record && withdrawnRecord(id, record, atMs));
+    async sweep(): Promise<void> {
+      const atMs = now();
+      const isSilent = (sinceMs = 0, forMs = silentMs): boolean => Math.abs(atMs - sinceMs) > forMs;
+      // No other process probes on this store: an endpoint outside this catalogue is in none.
+      const isAlone = options.soleOwner || isSilent(options.heartbeat.view(atMs).lastMs);
+      for (const [name, { open, last }] of records.entries()) {
+        if (open === undefined) continue;
+        const owner = ownerOfRecord(name);
+        const isKnown = isShared(owner) || catalog.byId(owner) !== undefined;
+        const isGone = !isKnown && (isAlone || isSilent(last?.atMs, options.staleMs));
+        const next = isGone ? withdrawnRecord : remindedRecord;
+        await options.outbox.change(name, (record) => record && next(name, record, atMs));
       }
     },
   };
@@ -77,18 +85,6 @@ async function forgetEndpoint(options: HousekeepingOptions, endpoint: string): P
   await outbox.deliver(endpoint);
   const left = records.get(endpoint);
   if (left !== undefined && left.outbox.length === 0) await records.delete(endpoint, left);
-}
-
-/** Endpoints with an open incident that are in no process's catalogue. From memory. */
-function openAndGone(options: HousekeepingOptions): readonly string[] {
-  const { records, catalog, now, staleMs, soleOwner, heartbeat } = options;
-  const isSilent = (sinceMs = 0, forMs = silentMs): boolean => Math.abs(now() - sinceMs) > forMs;
-  // No other process probes on this store: an endpoint outside this catalogue is in none.
-  const isAlone = soleOwner || isSilent(heartbeat.view(now()).lastMs);
-  return Array.from(records.entries()).flatMap(([id, { open, last }]) => {
-    if (open === undefined || isShared(id) || catalog.byId(id) !== undefined) return [];
-    return isAlone || isSilent(last?.atMs, staleMs) ? [id] : [];
-  });
 }
 
 /**

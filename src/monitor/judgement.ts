@@ -57,7 +57,8 @@ export const withoutLatest = (recent: RecentTurns, faults: number): RecentTurns 
 const count = (recent: RecentTurns, letter: string): number => recent.split(letter).length - 1;
 
 /** Bad turns at the end. */
-const runOf = (recent: RecentTurns): number => /(?<!b)b*$/u.exec(recent)?.[0].length ?? 0;
+const runOf = (recent: RecentTurns): number =>
+  recent.length - 1 - Math.max(recent.lastIndexOf("g"), recent.lastIndexOf("d"));
 
 /** Good turns in a row that end a fault: as many as were bad, or half the calm where it has come and gone before. */
 export function goodAfter(recent: RecentTurns): number {

@@ -63,6 +63,10 @@ function pastText(past: readonly HourBucket[]): string {
   return text;
 }
 
+/** The hours that are over, where this change has ended one or corrected it; else none. */
+export const hoursOver = ({ before, after }: Change<HealthRecord>): readonly HourBucket[] =>
+  after === undefined || after.past === before?.past ? [] : after.past;
+
 /** Incidents that this very change has opened or closed: only the process that made it notifies listeners. */
 export function newNotices({ before, after }: Change<HealthRecord>): readonly IncidentNotice[] {
   if (after === undefined || after === before || after.outbox.length === 0) return [];
@@ -143,7 +147,7 @@ export function createIncidentRepository(options: IncidentRepositoryOptions) {
         seen += 1;
         // One that is open is written again when it closes.
         if (seen <= mostKept || document?.closedMs === undefined) continue;
-        for (const each of [endpointOfIncident(id) ?? "", ...(document.endpoints ?? [])]) {
+        for (const each of [document.endpoint, ...(document.endpoints ?? [])]) {
           await store.delete(pointerPrefix(each) + id);
         }
         await all.delete(id);

@@ -14,7 +14,7 @@ import {
 import type { History } from "./history.ts";
 import { isSilent } from "./judgement.ts";
 import type { Observation, WatchedCatalog } from "./monitor.ts";
-import type { HealthRepository } from "./repositories.ts";
+import { type HealthRepository, hoursOver } from "./repositories.ts";
 import { domainOf, hostOf, hostSubject, networkSubject, partSubject } from "./subjects.ts";
 import type { Outbox } from "./watchdog.ts";
 
@@ -131,7 +131,8 @@ async function withdraw({ records, catalog, history }: SharedIncidentsOptions, l
     const { id } = entry;
     const record = records.get(id);
     if (record === undefined || domainOf(entry) === undefined || faultsSince(record, lostMs).length === 0) continue;
-    await history.keep(id, await records.change(id, (one) => one && withdrawnFaults(one, lostMs)));
+    const changed = await records.change(id, (one) => one && withdrawnFaults(one, lostMs));
+    await history.keep(id, hoursOver(changed));
   }
 }
 

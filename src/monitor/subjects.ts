@@ -27,7 +27,10 @@ export const findingName = ({ endpoint, kind, key }: NamedFinding): string =>
   `${endpoint}~${kind}-${createHash("sha256").update(key).digest("hex").slice(0, 12)}`;
 
 /** The endpoint, or what stands in its place, of the record with this name. */
-export const ownerOfRecord = (name: string): string => name.split("~", 1)[0] ?? name;
+export function ownerOfRecord(name: string): string {
+  const end = name.indexOf("~");
+  return end < 0 ? name : name.slice(0, end);
+}
 
 /** Name of the record that an incident opened in. */
 export const recordOfIncident = (id: string): string => id.slice(id.indexOf(".") + 1);

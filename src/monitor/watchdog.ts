@@ -16,7 +16,7 @@ import type { History } from "./history.ts";
 import type { MaintenanceRepository } from "./maintenance.ts";
 import type { MonitorEvent, Observation, WatchedCatalog } from "./monitor.ts";
 import type { EndpointProbe } from "./probe-endpoint.ts";
-import { type HealthRepository, type IncidentRepository, newNotices } from "./repositories.ts";
+import { type HealthRepository, hoursOver, type IncidentRepository, newNotices } from "./repositories.ts";
 import type { SharedIncidents } from "./shared-incidents.ts";
 import { domainOf } from "./subjects.ts";
 
@@ -119,12 +119,11 @@ function stepsAfter(options: WatchdogOptions, entry: CatalogEntry, found: Observ
   return async () => {
     // Judgement: the state and an incident that opens or closes, with its notice in the outbox.
     judged ??= await judge(options, entry, observation);
-    const { before, after, hasMoved } = judged;
     const notices = newNotices(judged);
     // Counters of hours that are over.
     if (!isCounted) {
-      if (hasMoved) await history.remove(id);
-      await history.keep(id, judged);
+      if (judged.hasMoved) await history.remove(id);
+      await history.keep(id, hoursOver(judged));
       isCounted = true;
       emit({ kind: "probed", endpoint: id, observation });
       for (const notice of notices) emit(notice);
@@ -132,11 +131,15 @@ function stepsAfter(options: WatchdogOptions, entry: CatalogEntry, found: Observ
     // Messages. What fails here stays in the outbox and is delivered later.
     if (notices.length > 0) await outbox.deliver(id).catch(onFault);
     // Incidents of its host and of the network.
-    const left = after?.open === undefined ? before?.open?.subject : undefined;
+    const left = leftSubject(judged);
     if (left !== undefined) await shared.leave(left).catch(onFault);
     if (isRemote) await shared.judgeNetwork(entry, observation).catch(onFault);
   };
 }
+
+/** The shared incident that the endpoint has left. */
+const leftSubject = ({ before, after }: Judged): string | undefined =>
+  after?.open === undefined ? before?.open?.subject : undefined;
 
 interface Judged extends Change<HealthRecord> {
   /** The endpoint had another URL before: its history belongs to that one. */

@@ -10,6 +10,8 @@ interface MessageContext {
   readonly entryOf: (id: string) => { readonly title: string; readonly url: string } | undefined;
   /** Without a trailing slash. */
   readonly publicUrl: string;
+  /** Link at which the receiver stops messages of this subject. */
+  readonly unsubscribe?: string | undefined;
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -17,10 +19,10 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 const evidenceOf = ({ atMs, ...rest }: Observation) => ({ at: iso(atMs), ...rest });
 
 /** The body of a webhook; moments in ISO 8601. */
-export type WebhookMessage = ReturnType<typeof webhookMessage>;
+type WebhookMessage = ReturnType<typeof webhookMessage>;
 
-/** The message of an event; the same for every receiver and every delivery. */
-export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl }: MessageContext) {
+/** The message of an event; the same for every delivery. */
+export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl, unsubscribe }: MessageContext) {
   const { incident, kind } = event;
   const { id, closedMs, closedBy, fault, faults, evidence } = incident;
   const about = aboutOf(incident, entryOf);
@@ -47,7 +49,7 @@ export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl }: Me
         incident: `${publicUrl}/api/incidents/${encodeURIComponent(id)}`,
         endpoint: about.endpoint && `${publicUrl}/endpoints/${encodeURIComponent(about.endpoint.id)}`,
         status: `${publicUrl}/status`,
-        unsubscribe: undefined as string | undefined,
+        unsubscribe,
       },
     },
   };
@@ -64,12 +66,6 @@ function aboutOf(incident: Incident, entryOf: MessageContext["entryOf"]) {
   const named = endpoints.map((each) => ({ id: each, title: entryOf(each)?.title ?? each, url: entryOf(each)?.url }));
   return { subject: subject.kind, host: subject.host, endpoints: named };
 }
-
-/** The message of one receiver, with its link to unsubscribe. */
-export const withUnsubscribe = (message: WebhookMessage, unsubscribe: string | undefined): WebhookMessage => ({
-  ...message,
-  data: { ...message.data, links: { ...message.data.links, unsubscribe } },
-});
 
 /** One delivery of several, in the order of their times; links lead to the evidence. */
 export function groupedDelivery(deliveries: readonly Delivery[], receiver: string): Delivery {

@@ -18,7 +18,6 @@ import {
   receiverOf,
   webhookMessage,
   type WebhookSigner,
-  withUnsubscribe,
 } from "./message.ts";
 import { createMutes } from "./mutes.ts";
 
@@ -72,7 +71,7 @@ const lateMs = 1_000;
  */
 export function createWebhookService(options: WebhookServiceOptions) {
   const context = contextOf(options);
-  const { catalog, publicUrl, urlsByReceiver, letters, mutes, enqueue } = context;
+  const { publicUrl, urlsByReceiver, entryOf, letters, mutes, enqueue } = context;
   return {
     /** Receivers' endpoints whose messages are not wanted. */
     mutes,
@@ -95,14 +94,13 @@ export function createWebhookService(options: WebhookServiceOptions) {
     ],
     /** Enqueues one delivery per URL, under the same ids when it is called again. @throws FedwayError `STORE_FAILED` */
     async tell(event: IncidentNotice): Promise<void> {
-      const message = webhookMessage(event, { entryOf: (id) => catalog.byId(id), publicUrl });
       const { endpoint } = event.incident;
       const isNetwork = subjectOf(event.incident).kind === "network";
       for (const receiver of urlsByReceiver.keys()) {
         if (await mutes.isMuted(receiver, endpoint)) continue;
         const unsubscribe = isNetwork ? undefined : mutes.link(receiver, endpoint);
-        const addressed = withUnsubscribe(message, unsubscribe);
-        const delivery = { id: deliveryId(event, receiver), receiver, about: endpoint, message: addressed };
+        const message = webhookMessage(event, { entryOf, publicUrl, unsubscribe });
+        const delivery = { id: deliveryId(event, receiver), receiver, about: endpoint, message };
         if (options.groupMs) await wait(delivery, options.groupMs, context);
         else await enqueue(delivery);
       }
@@ -138,6 +136,7 @@ function contextOf(options: WebhookServiceOptions) {
       schema: deliverySchema,
       lost: "A message is not sent.",
     }),
+    entryOf: (id: string) => options.catalog.byId(id),
     enqueue: (payload: Delivery): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id }),
   };
 }

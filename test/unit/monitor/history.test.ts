@@ -58,11 +58,11 @@ describe.each(stores)("history over %s", (_, open) => {
   });
   afterEach(() => dispose());
 
-  /** As the recorder does; `isKept` false: the process ended before it wrote the hours. */
+  /** As the watchdog does; `isKept` false: the process ended before it wrote the hours. */
   async function record(all: readonly Observation[], isKept = true): Promise<void> {
     for (const observation of all) {
       const after = withTurn(hours, observation);
-      if (isKept) await history.keep("people", { before: hours, after });
+      if (isKept) await history.keep("people", after.past);
       hours = after;
     }
   }
@@ -112,7 +112,7 @@ describe.each(stores)("history over %s", (_, open) => {
   it("repeated, by several processes at once, changes nothing", async () => {
     for (let at = now - 3 * hour; at <= now; at += 13 * minute) await record([turn(at)]);
     const stored = await store.list("monitor/day/");
-    await Promise.all([1, 2, 3].map(() => createHistory({ store, now: () => now }).keep("people", { after: hours })));
+    await Promise.all([1, 2, 3].map(() => createHistory({ store, now: () => now }).keep("people", hours.past)));
     expect(await store.list("monitor/day/")).toEqual(stored);
   });
 
@@ -121,7 +121,7 @@ describe.each(stores)("history over %s", (_, open) => {
     await record([turn(now - 2 * hour), ...faults]);
     expect((await windows())[0]).toMatchObject({ probes: 4, good: 1, faults: { dns: 3 } });
     hours = faults.reduce<Hours>(withoutFault, hours);
-    await history.keep("people", { after: hours });
+    await history.keep("people", hours.past);
     const record2 = { past: [], running: hours.running };
     for (const read of [await history.read("people", hours), await history.read("people", record2)]) {
       expect(read.windows[0]).toMatchObject({ probes: 1, good: 1, faults: {} });
@@ -152,7 +152,7 @@ describe.each(stores)("history over %s", (_, open) => {
     expect(Math.max(...found.map(({ value }) => value.length))).toBeLessThan(1_800);
     const late = now + 93 * day;
     now = late;
-    await history.keep("people", { after: hours });
+    await history.keep("people", hours.past);
     expect(await store.list("monitor/day/")).toEqual(found);
   });
 
@@ -165,7 +165,7 @@ describe.each(stores)("history over %s", (_, open) => {
 
   it("forgets an endpoint, and only that", async () => {
     await record([turn(now - 2 * day), turn(now)]);
-    await history.keep("people2", { after: hours });
+    await history.keep("people2", hours.past);
     await history.remove("people");
     const none = { past: [] };
     expect((await history.read("people", none)).windows[3]?.probes).toBe(0);
