@@ -40,7 +40,7 @@ interface EndpointProbeOptions {
 const harmless: ReadonlySet<string> = new Set(["virtuoso-maxrows", "row-cap"]);
 
 const bounds = { maxRows: 100, maxBytes: 256 * 1024 };
-const tpfBounds = { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000 };
+const tpfBounds = { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000, namedGraphs: true };
 /** A file is not taken in whole: its beginning says that it is there. */
 const fileBounds = { maxBytes: 256 * 1024, maxQuads: 5_000 };
 

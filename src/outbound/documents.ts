@@ -33,6 +33,8 @@ export interface DocumentRequest {
   /** Decoded bytes. */
   readonly maxBytes: number;
   readonly maxQuads: number;
+  /** The document may have named graphs, and be TriG; else one with a named graph is an error. */
+  readonly namedGraphs?: boolean;
   /** Catalogue id of the endpoint that it is fetched for. */
   readonly endpoint?: string | undefined;
   /** Trace context of the request, passed to the observer unchanged. */
@@ -142,7 +144,7 @@ interface Download extends Refusal {
 async function arriving(fetching: Fetching): Promise<ArrivingDocument> {
   const { request, task } = fetching;
   const { url, status, headers, body } = await followed(fetching);
-  const mediaType = documentMediaType(headerOf(headers, "content-type"), url);
+  const mediaType = documentMediaType(headerOf(headers, "content-type"), url, request.namedGraphs);
   if (mediaType === undefined)
     throw noRdf({ url, status, headers, text: errorText(body, headers, maxErrorDecodedBytes) });
   const coding = codingOf(headers);
@@ -231,7 +233,8 @@ function download(url: URL, fetching: Fetching, signature: readonly string[]): P
   const { origin, pathname, search } = url;
   const { request, task, network, signer } = fetching;
   const { maxBytes } = request;
-  const manners = ["accept", rdfAccept, "accept-encoding", "gzip, br, deflate", "user-agent", network.userAgent];
+  const accept = request.namedGraphs ? `application/trig, ${rdfAccept}` : rdfAccept;
+  const manners = ["accept", accept, "accept-encoding", "gzip, br, deflate", "user-agent", network.userAgent];
   const headers = [...manners, ...signature];
   return task.wait((resolve, reject) => {
     const exchange = new Exchange(task, {
@@ -279,13 +282,17 @@ function queryFormOf(html: string, base: URL): string | undefined {
   return undefined;
 }
 
-async function toRdfDocument(document: ArrivingDocument, { maxQuads }: DocumentRequest): Promise<RdfDocument> {
+async function toRdfDocument(
+  document: ArrivingDocument,
+  { maxQuads, namedGraphs }: DocumentRequest,
+): Promise<RdfDocument> {
   const { url, httpStatus, mediaType, pieces } = document;
   const quads: RDF.Quad[] = [];
   const result = await parseAnswer(pieces, {
     mediaType,
     kind: "quads",
     baseIri: url,
+    namedGraphs,
     limits: { maxRows: maxQuads },
     check: () => document.check(),
   });

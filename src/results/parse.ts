@@ -4,7 +4,7 @@ import { type AnswerHead, malformed, type Pause, type TupleDecoder, type GraphDe
 import type { ResultFormat } from "./formats.ts";
 import { ByteSource, createPause, ItemReader, type ParseLimits, createItemStream } from "./item-reader.ts";
 import { type AnswerKind, type Bindings, columnsInOrder, type QueryResult } from "./model.ts";
-import { formatOf } from "./negotiation.ts";
+import { bareMediaType, formatOf } from "./negotiation.ts";
 import { JsonDecoder } from "./parse-json.ts";
 import { createCsvDecoder, createTsvDecoder } from "./parse-records.ts";
 import { XmlDecoder } from "./parse-xml.ts";
@@ -21,6 +21,8 @@ export interface ParseOptions {
   readonly limits?: ParseLimits | undefined;
   /** Relative IRIs of graph documents are resolved against it; without it they are kept or refused as the format says. */
   readonly baseIri?: string | undefined;
+  /** A graph document may have named graphs, and be TriG. */
+  readonly namedGraphs?: boolean | undefined;
   /** Called between the steps of a long parse; throws to end it, for instance because its deadline has passed. */
   readonly check?: (() => void) | undefined;
 }
@@ -63,11 +65,12 @@ const isTupleFormat = (name: ResultFormat["name"]): name is TupleFormat => Objec
 export async function parseAnswer(bytes: AsyncIterable<Uint8Array>, options: ParseOptions): Promise<QueryResult> {
   const source = new ByteSource(bytes);
   try {
-    const format = formatOf(options.mediaType, options.kind);
+    const isTriG = options.namedGraphs === true && bareMediaType(options.mediaType) === "application/trig";
+    const format = isTriG ? "trig" : formatOf(options.mediaType, options.kind)?.name;
     if (format === undefined) throw notSparql(options);
-    if (isTupleFormat(format.name)) return await parseTuples(source, format.name, options);
-    if (!isGraphFormat(format.name)) throw notSparql(options);
-    return { kind: "quads", quads: parseGraph(source, format.name, options) };
+    if (isTupleFormat(format)) return await parseTuples(source, format, options);
+    if (!isGraphFormat(format)) throw notSparql(options);
+    return { kind: "quads", quads: parseGraph(source, format, options) };
   } catch (error) {
     await source.release(error);
     throw error;
@@ -113,11 +116,9 @@ async function parseBoolean(
   return { kind: "boolean", value };
 }
 
-/** The formats of graphs that are read; TriG may name graphs, which answers have not. */
-type GraphFormat = Exclude<keyof typeof graphDecoders, "trig">;
+type GraphFormat = keyof typeof graphDecoders;
 
-const isGraphFormat = (name: ResultFormat["name"]): name is GraphFormat =>
-  name !== "trig" && Object.hasOwn(graphDecoders, name);
+const isGraphFormat = (name: ResultFormat["name"]): name is GraphFormat => Object.hasOwn(graphDecoders, name);
 
 /**
  * The triples of a foreign document, as it arrives: the one way by which such documents are parsed. It parses in small
@@ -126,7 +127,7 @@ const isGraphFormat = (name: ResultFormat["name"]): name is GraphFormat =>
 function parseGraph(
   source: ByteSource,
   format: GraphFormat,
-  { baseIri, limits, check }: ParseOptions,
+  { baseIri, namedGraphs = false, limits, check }: ParseOptions,
 ): AsyncIterableIterator<RDF.Quad> {
   const pause = createPause(source, check);
   const factory = boundedFactory(DataFactory);
@@ -142,7 +143,7 @@ function parseGraph(
   const next = async (): Promise<readonly RDF.Quad[] | undefined> => {
     const quads = await reader.next();
     if (quads !== undefined && quads.length > 0) factory.taken();
-    if (quads?.some((quad) => quad.graph.termType !== "DefaultGraph") === true) {
+    if (!namedGraphs && quads?.some((quad) => quad.graph.termType !== "DefaultGraph") === true) {
       throw malformed("The endpoint's answer has triples in a named graph.");
     }
     return quads;

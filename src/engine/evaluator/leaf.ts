@@ -29,7 +29,9 @@ export interface LeafClause {
   readonly selectivity: number;
   /** About how many solutions it has, where that is known. */
   readonly size?: number | undefined;
-  /** Finds that out where it takes a request. */
+  /** Keys that take as many requests as all solutions, where it is asked key by key. */
+  readonly keysForWhole?: number | undefined;
+  /** Finds these out where it takes a request. */
   measure?(): Promise<void>;
   /** Solutions differ in the variable: those of a small part are about as many keys. */
   isDistinct?(name: string): boolean;
@@ -83,17 +85,14 @@ export function leafVariables({ variables, silent, targetVariable }: LeafClause)
 
 /** The clause as the right side of a bound join. */
 export function leafSide(clause: LeafClause): BoundSide {
-  const { blocks, blankKeys, variables, substituted = [], size } = clause;
+  const { blocks, blankKeys, variables, substituted = [] } = clause;
   const open = new Set(variables.flatMap(({ name, certain }) => (certain ? [] : [name])));
   // The values that are substituted come back with the number of their key.
   for (const name of substituted) open.delete(name);
   return {
     blocks,
     blankKeys,
-    wholeFrom:
-      size === undefined || size > MOST_IN_WHOLE || substituted.length > 0
-        ? undefined
-        : Math.max(SMALL, size / ROWS_FOR_A_KEY),
+    wholeFrom: wholeFrom(clause),
     variables: leafVariables(clause).map(({ name, certain }) => ({
       name,
       certain,
@@ -101,6 +100,12 @@ export function leafSide(clause: LeafClause): BoundSide {
     })),
     solutions: (keys, conditions) => askedFor(clause, keys, conditions),
   };
+}
+
+/** The number of keys beyond which a clause is read whole. */
+function wholeFrom({ size, keysForWhole, substituted = [] }: LeafClause): number | undefined {
+  if (size === undefined || size > MOST_IN_WHOLE || substituted.length > 0) return undefined;
+  return keysForWhole ?? Math.max(SMALL, size / ROWS_FOR_A_KEY);
 }
 
 async function* askedFor(
@@ -122,8 +127,9 @@ export function isSmallBeside(
   conditions: readonly PushedCondition[],
 ): boolean {
   if (!clause || clause.targetVariable !== undefined || clause.substituted !== undefined) return false;
-  const { size = Number.POSITIVE_INFINITY } = clause;
+  const { size = Number.POSITIVE_INFINITY, keysForWhole } = clause;
   const keys = keysExpected(clause, before, conditions);
+  if (keysForWhole !== undefined) return size <= MOST_IN_WHOLE && keysForWhole <= Math.max(1, keys);
   return size <= Math.min(Math.max(SMALL, keys * ROWS_FOR_A_KEY), MOST_IN_WHOLE);
 }
 

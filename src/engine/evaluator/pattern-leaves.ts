@@ -29,6 +29,7 @@ export function unitLeaf(context: GraphContext, unit: PatternUnit, demand: UnitD
   );
   const variables = summary ? summaryVariables(summary, asked) : asked;
   let size = unitSize(unit);
+  let keysForWhole: number | undefined;
   return {
     ...patternFacts,
     variables,
@@ -38,10 +39,13 @@ export function unitLeaf(context: GraphContext, unit: PatternUnit, demand: UnitD
     get size() {
       return size;
     },
+    get keysForWhole() {
+      return keysForWhole;
+    },
     branch: graph.isBranch({ unit, demand }) ? { unit, demand } : undefined,
     uniting: (branches) => (graph.canUnite(branches) ? unitedLeaf(context, branches) : undefined),
     async measure() {
-      size ??= await graph.estimate(unit);
+      ({ size, keysForWhole } = await graph.estimate(unit));
     },
     summarising(made) {
       const isPlain = conditions.length === 0 && optionals.length === 0 && graph.canSummarise(unit, made);

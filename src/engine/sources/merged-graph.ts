@@ -201,17 +201,22 @@ export class MergedGraph {
     return this.#ask(members.map((member) => ({ member, ask: (at) => at.nodes(among, graphs) })));
   }
 
-  /** About how many solutions there are; undefined when that is not known of one member. */
-  async estimate({ patterns, sources }: PatternUnit): Promise<number | undefined> {
+  /** The size of a unit, as far as its members tell it. */
+  async estimate({ patterns, sources }: PatternUnit): Promise<UnitEstimate> {
     const [pattern] = patterns;
-    const sizes = await Promise.all(
+    const estimates = await Promise.all(
       sources.map(async ({ member, size }) => {
-        if (size !== undefined || !pattern) return size;
-        return (await this.#member(member).estimate(pattern))?.triples;
+        const isPaged = this.#over.members[member]?.interface === "tpf";
+        const known =
+          pattern && (isPaged || size === undefined) ? await this.#member(member).estimate(pattern) : undefined;
+        return { size: size ?? known?.triples, pages: isPaged ? known?.requests : undefined };
       }),
     );
-    const known = sizes.filter((size) => size !== undefined);
-    return known.length < sizes.length ? undefined : known.reduce((sum, size) => sum + size, 0);
+    const pages = sumOf(estimates.map((estimate) => estimate.pages));
+    return {
+      size: sumOf(estimates.map((estimate) => estimate.size)),
+      keysForWhole: pages === undefined ? undefined : pages / Math.max(1, sources.length),
+    };
   }
 
   #member(index: number): Member {
@@ -239,6 +244,18 @@ export class MergedGraph {
     return interleave(asked(), MEMBERS_AT_ONCE);
   }
 }
+
+/** The size of a unit. */
+interface UnitEstimate {
+  /** About how many solutions there are; undefined when that is not known of one member. */
+  readonly size: number | undefined;
+  /** Keys that take as many requests as all solutions, where its members are asked key by key. */
+  readonly keysForWhole: number | undefined;
+}
+
+/** Undefined when one is. */
+const sumOf = (numbers: readonly (number | undefined)[]): number | undefined =>
+  numbers.reduce((sum, one) => (sum === undefined || one === undefined ? undefined : sum + one), 0);
 
 interface AskedMember {
   readonly member: number;

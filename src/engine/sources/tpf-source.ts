@@ -18,7 +18,7 @@ export interface TpfSourcesOptions {
 type TpfSources = (url: string, bounds: MatchBounds) => PatternSource;
 
 const FORM_FRESH_MS = 600_000;
-// First pages that one execution keeps: joins and paths come back to the same patterns.
+// Pages that one execution keeps: joins and paths come back to the same patterns.
 const PAGE_BYTES_KEPT = 16 * 1024 * 1024;
 const FORM_CHARACTERS_KEPT = 4 * 1024 * 1024;
 const LONGEST_PAGE_MS = 600_000;
@@ -44,13 +44,14 @@ export function createTpfSources(options: TpfSourcesOptions): TpfSources {
       forms.set(url, form);
       return form;
     }
-    const firstPage = async (pattern: TriplePattern) => reader.kept(fragmentUrl(await formOf(), pattern));
+    const firstPage = async (pattern: TriplePattern) => reader.page(fragmentUrl(await formOf(), pattern));
     return {
       match: (pattern) => reader.pages(() => firstPage(pattern)),
       async estimate(pattern) {
         const { total, triples } = await firstPage(pattern);
         if (total === undefined) return undefined;
-        return { triples: total, requests: Math.ceil(total / Math.max(1, triples.length)) };
+        // That nothing matches is known from a page, too.
+        return { triples: total, requests: Math.max(1, Math.ceil(total / Math.max(1, triples.length))) };
       },
     };
   };
@@ -69,7 +70,7 @@ function createReader(options: TpfSourcesOptions, endpoint: string, bounds: Matc
     report.requests++;
     const timeoutMs = Math.max(1, Math.min(deadlineMs - options.now(), LONGEST_PAGE_MS));
     const limits = { signal, timeoutMs, maxBytes: MOST_PAGE_BYTES, maxQuads: MOST_PAGE_TRIPLES };
-    const fetched = await documents.fetch({ url, ...limits, ...owner });
+    const fetched = await documents.fetch({ url, namedGraphs: true, ...limits, ...owner });
     report.bytes += fetched.bytes;
     return { ...readTpfPage(fetched, origin), bytes: fetched.bytes };
   }
@@ -85,10 +86,11 @@ function createReader(options: TpfSourcesOptions, endpoint: string, bounds: Matc
     return fetching;
   }
 
+  /** The page at a URL, fetched at most once while it is remembered. */
+  const page = (url: string): Promise<TpfPage> => kept.get(url) ?? keep(url);
+
   return {
-    page: sized,
-    /** The page at a URL, fetched at most once while it is remembered. */
-    kept: (url: string) => kept.get(url) ?? keep(url),
+    page,
     async *pages(first: () => Promise<TpfPage>): AsyncIterable<Triple> {
       const seen = new Set<string>();
       for (let current = await first(); ; ) {
@@ -97,7 +99,7 @@ function createReader(options: TpfSourcesOptions, endpoint: string, bounds: Matc
         if (next === undefined) return;
         if (seen.has(next) || seen.size >= maxPages) throw endless(endpoint, seen.size);
         seen.add(next);
-        current = await sized(next);
+        current = await page(next);
       }
     },
   };

@@ -11,7 +11,10 @@ const hydraSearch = "http://www.w3.org/ns/hydra/core#search";
 export const hasSearchForm = (quads: RdfDocument["quads"]): boolean =>
   quads.some(({ predicate }) => predicate.value === hydraSearch);
 
-const bounds = { tpf: { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000 }, file: { maxBytes: 2 ** 26, maxQuads: 500_000 } };
+const bounds = {
+  tpf: { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000, namedGraphs: true },
+  file: { maxBytes: 2 ** 26, maxQuads: 500_000 },
+};
 const timeoutMs = 30_000;
 
 /**

@@ -30,6 +30,7 @@ const engine = createTestedEngine({ client, openSource, maxSolutions: 100_000, n
 
 let tpf: TpfServer;
 let odd: TpfServer;
+let trig: TpfServer;
 let sparql: SparqlTestServer;
 let files: Listening;
 let fileRequests = 0;
@@ -37,6 +38,7 @@ let fileRequests = 0;
 beforeAll(async () => {
   tpf = await startTpfServer(names, { pageSize: 10 });
   odd = await startTpfServer(names, { pageSize: 10, next: () => "http://127.0.0.2:1/next" });
+  trig = await startTpfServer(names, { pageSize: 10, format: "trig" });
   sparql = await startSparqlTestServer(towns);
   const server = createServer((request, response) => {
     fileRequests++;
@@ -53,12 +55,13 @@ beforeEach(() => {
 
 afterAll(async () => {
   await Promise.all([documents.close(), client.close()]);
-  await Promise.all([tpf.close(), odd.close(), sparql.close(), files.close()]);
+  await Promise.all([tpf.close(), odd.close(), trig.close(), sparql.close(), files.close()]);
 });
 
 function catalog() {
   const entries = [
     catalogEntry("tpf", { interface: "tpf", url: tpf.url }),
+    catalogEntry("trig", { interface: "tpf", url: trig.url }),
     catalogEntry("odd", { interface: "tpf", url: odd.url }),
     catalogEntry("notpf", { interface: "tpf", url: `${files.origin}/data.ttl?plain` }),
     catalogEntry("file", { interface: "file", url: `${files.origin}/data.ttl` }),
@@ -89,6 +92,7 @@ describe("a Triple Pattern Fragments endpoint", () => {
   const tpfOnly = { endpointId: "tpf" };
   shouldAnswer("gives all pages", "SELECT (COUNT(*) AS ?n) { ?s :name ?o }", ["?n=25^^integer"], tpfOnly);
   shouldAnswer("gives no metadata", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", ["?n=25^^integer"], tpfOnly);
+  shouldAnswer("is read in TriG", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", ["?n=25^^integer"], { endpointId: "trig" });
   shouldAnswer("is filtered here", 'SELECT ?o { ?s :name ?o FILTER STRENDS(?o, "24") }', ['?o="N24"'], tpfOnly);
   shouldAnswer("is asked for literals", 'SELECT ?s { ?s :name "N7" }', [`?s=<${ex}p7>`], tpfOnly);
   shouldAnswer("answers a SERVICE", "SELECT ?o { SERVICE <@tpf> { :p3 :name ?o } }", ['?o="N3"']);

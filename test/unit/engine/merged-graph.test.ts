@@ -220,6 +220,13 @@ describe("requests", () => {
     expect(await asked(query, [`${people(50)}\n${other}`], ["tpf"])).toBeLessThanOrEqual(40);
   });
 
+  it("to fragments take the whole fragment for a join, not for each of its blocks of keys", async () => {
+    const kinds = Array.from({ length: 200 }, (_, n) => triples(`:p${n} :kind :k .`)).join("\n");
+    const query = "SELECT * { ?x :name ?n . ?x :kind :k }";
+    // The form, 20 pages and 60 pages.
+    expect(await asked(query, [`${people(600)}\n${kinds}`], ["tpf"])).toBeLessThanOrEqual(81);
+  });
+
   it("end with the last row of a LIMIT", async () => {
     expect(await asked("SELECT * { ?x :name ?n } LIMIT 5", [people(2_000)], ["tpf"])).toBeLessThanOrEqual(12);
   });

@@ -1,3 +1,4 @@
+import { DataFactory } from "n3";
 import { describe, expect, it } from "vitest";
 import { BlockSizes } from "../../../../src/engine/clause-query.ts";
 import {
@@ -201,7 +202,8 @@ describe("fragments", () => {
     const { open, requests } = setUpTpf();
     expect(await countOf(open(base, toBounds()).match(all))).toBe(7);
     expect(await countOf(open(base, toBounds()).match(all))).toBe(7);
-    expect(requests).toHaveLength(1 + 3 + 3);
+    // The page with the form is the first page of everything.
+    expect(requests).toHaveLength(3 + 3);
   });
 
   it("are estimated with the page that is read first", async () => {
@@ -213,10 +215,23 @@ describe("fragments", () => {
     expect(requests.length - before).toBe(2);
   });
 
+  it("are read once in one execution", async () => {
+    const { open, requests } = setUpTpf();
+    const source = open(base, toBounds());
+    expect([await countOf(source.match(all)), await countOf(source.match(all))]).toEqual([7, 7]);
+    expect(requests).toHaveLength(3);
+  });
+
+  it("that are empty take one request", async () => {
+    const { open } = setUpTpf();
+    const nothing = { ...all, predicate: DataFactory.namedNode("x:none") };
+    expect(await open(base, toBounds()).estimate(nothing)).toEqual({ triples: 0, requests: 1 });
+  });
+
   it("stop when nobody reads on", async () => {
     const { open, requests } = setUpTpf();
     for await (const _ of open(base, toBounds()).match(all)) break;
-    expect(requests).toHaveLength(2);
+    expect(requests).toHaveLength(1);
   });
 
   it.each([
