@@ -19,11 +19,8 @@ import {
   answerMediaType,
   contentLength,
   freshMsOf,
-  type EngineQuirks,
   headerOf,
-  isSound,
   isUntold,
-  quirksOf,
   shownMediaType,
   type ResponseHeaders,
 } from "./media-types.ts";
@@ -37,7 +34,6 @@ import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
 /** How one HTTP request went that brought no answer. */
 export type NoAnswer =
   | { readonly kind: "refusal"; readonly refusal: Refusal }
-  | { readonly kind: "unsound"; readonly quirks: EngineQuirks; readonly mediaType: string }
   | { readonly kind: "fault"; readonly error: FedwayError };
 
 /** Answers of a known length up to this are delivered whole (`SparqlAnswer.body`). */
@@ -128,9 +124,8 @@ class Attempt implements ExchangeListener {
   }
 
   head(status: number, received: ResponseHeaders): BodySink {
-    const { request, state, signer } = this.#call;
+    const { request, signer } = this.#call;
     const headers = signer?.headersWithoutSecrets(received) ?? received;
-    state.quirks = quirksOf(headers) ?? state.quirks;
     const contentType = headerOf(headers, "content-type");
     const isAnswer = status === 200 || status === 206;
     if (isAnswer && isUntold(contentType, request.kind) && codingOf(headers) === "identity") {
@@ -140,7 +135,7 @@ class Attempt implements ExchangeListener {
   }
 
   #typed(status: number, headers: ResponseHeaders, mediaType: string | undefined): BodySink {
-    const { request, state } = this.#call;
+    const { request } = this.#call;
     if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" });
     const signs = signsFor(this.#call, status, headers);
     const failure = failureIn(signs);
@@ -148,20 +143,13 @@ class Attempt implements ExchangeListener {
     if (signs.partial !== undefined && request.acceptPartial !== true) {
       return this.#stop(partialRefused(signs.partial, status));
     }
-    const { quirks } = state;
-    if (quirks !== undefined && !isSound(quirks, mediaType, request)) {
-      this.#give({ kind: "unsound", quirks, mediaType });
-      this.#exchange.discard();
-      return deaf;
-    }
     return this.#answerBody({ status, mediaType, signs, freshMs: freshMsOf(headers) }, headers);
   }
 
   /** Ends the request without an answer. */
   #give(reply: NoAnswer): void {
     const interrupted = this.#call.interrupted !== undefined;
-    if (reply.kind === "unsound") this.#call.over("asked-again");
-    else if (reply.kind === "fault") this.#call.over(outcomeName(reply.error, interrupted));
+    if (reply.kind === "fault") this.#call.over(outcomeName(reply.error, interrupted));
     else this.#call.over(refusalOutcome(reply.refusal.status));
     this.#settle(reply);
   }

@@ -9,6 +9,7 @@ import { type Breakers, createVetting, EndpointStates, metricName } from "./endp
 import { answerLocally, type LocalDispatch } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import type { OutboundObserver } from "./observer.ts";
+import { isSound, withKeptTerms } from "./sound-formats.ts";
 import { awaitTurn } from "./waiting.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 
@@ -101,11 +102,11 @@ export function createSparqlClient(
       const queued = call.enter();
       if (queued !== undefined) await queued;
       call.admit();
-      return await converse(call, url);
+      const answer = await converse(call, url);
+      if (isSound(request, answer.mediaType)) return answer;
+      return await withKeptTerms(call, answer, (question) => askBeside(call, question, url));
     } catch (thrown) {
-      const error = call.located(toFedwayError(thrown));
-      call.finish(error);
-      throw error;
+      throw failed(call, thrown);
     }
   };
 
@@ -127,6 +128,25 @@ const settingsOf = ({ credentials, onLearned, random, maxAnswerBytes, retry }: S
   maxAnswerBytes: maxAnswerBytes ?? gibibyte,
   retry: { ...defaultRetry, ...retry },
 });
+
+/** The error of a call that is over by it. */
+function failed(call: Call, thrown: unknown): FedwayError {
+  const error = call.located(toFedwayError(thrown));
+  call.finish(error);
+  return error;
+}
+
+/** Sends a question of ours while a call to the same endpoint keeps its slot. */
+async function askBeside({ state, context, host, signer }: Call, question: SparqlRequest, url: URL) {
+  const call = new Call(question, state, context);
+  call.host = host;
+  call.signer = signer;
+  try {
+    return await converse(call, url);
+  } catch (thrown) {
+    throw failed(call, thrown);
+  }
+}
 
 const unsigned: readonly string[] = [];
 

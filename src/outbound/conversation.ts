@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { NoAnswer } from "./attempt.ts";
 import type { Call } from "./call.ts";
-import { headerOf, loneAccepts, soundAccept, spokenAccept, unsoundAnswer } from "./media-types.ts";
+import { headerOf, loneAccepts } from "./media-types.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
 import {
   blamesMethod,
@@ -14,6 +14,7 @@ import {
   suspectedMethod,
 } from "./refusals.ts";
 import { type EncodedRequest, encodeRequest, maxUrlBytes, methodOrder } from "./request-encoding.ts";
+import { soundAccept } from "./sound-formats.ts";
 import type { RequestMethod } from "./sparql-client.ts";
 
 /** How often and how soon a request is sent again. */
@@ -70,7 +71,7 @@ export class Conversation {
       : [accept, "*/*"];
     const [first = accept, ...rest] = new Set(others);
     this.#accepts = rest;
-    call.accept = acceptOf(call, first);
+    call.accept = soundAccept(first, call.request);
   }
 
   /** @throws FedwayError when the query is too long for the method that is left */
@@ -111,22 +112,11 @@ export class Conversation {
    * @throws FedwayError when there is nothing more to try
    */
   waitMsAfter(reply: NoAnswer): number {
-    if (reply.kind === "unsound") {
-      this.#askForSoundFormats(reply);
-      return 0;
-    }
     const isFault = reply.kind === "fault";
     const waitMs = isFault ? this.#afterFault(reply.error) : this.#afterRefusal(reply.refusal);
     if (waitMs > 0 && waitMs >= this.#call.leftMs)
       throw isFault ? reply.error : this.#deadlineTooShort(reply.refusal, waitMs);
     return waitMs;
-  }
-
-  /** Asks for formats that the engine gets right, once it is known. @throws FedwayError when that was done already */
-  #askForSoundFormats({ quirks, mediaType }: Extract<NoAnswer, { kind: "unsound" }>): void {
-    const accept = acceptOf(this.#call, this.#call.accept);
-    if (accept === this.#call.accept) throw unsoundAnswer(quirks, mediaType);
-    this.#call.accept = accept;
   }
 
   #afterFault(error: FedwayError): number {
@@ -155,7 +145,7 @@ export class Conversation {
       const next = this.#isVain ? undefined : this.#accepts.shift();
       if (next === undefined) return false;
       this.#refusedAccept ??= this.#call.accept;
-      this.#call.accept = acceptOf(this.#call, next);
+      this.#call.accept = soundAccept(next, this.#call.request);
       return true;
     }
     const next = this.#otherMethod(refusal);
@@ -254,13 +244,6 @@ export class Conversation {
       },
     );
   }
-}
-
-/** An Accept header as the endpoint's engine should get it. */
-function acceptOf({ request, state }: Call, accept: string): string {
-  const { formats } = request.endpoint;
-  const spoken = formats === undefined ? accept : spokenAccept(accept, formats);
-  return state.quirks === undefined ? spoken : soundAccept(spoken, state.quirks, request);
 }
 
 /** Exponential back-off with jitter: between half of and the whole of `baseMs * 2^retries`. */

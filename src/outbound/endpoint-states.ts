@@ -2,7 +2,6 @@ import { LRUCache } from "lru-cache";
 import { sizedByKey } from "../cache-size.ts";
 import type { FedwayError } from "../errors/fedway-error.ts";
 import { Breaker, type BreakerOptions } from "./breaker.ts";
-import type { EngineQuirks } from "./media-types.ts";
 import type { BreakerReport } from "./observer.ts";
 import type { Network } from "./network.ts";
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
@@ -18,8 +17,8 @@ export interface EndpointState {
   isProven: boolean;
   /** How often other methods and formats were tried in vain, and until when that counts. */
   readonly vain: { tries: number; untilMs: number };
-  /** Known faults of its engine, once a response head has named the engine. */
-  quirks: EngineQuirks | undefined;
+  /** True of the media types in which it was asked for known terms and kept them, false of those in which it did not. */
+  readonly keptIn: Map<string, boolean>;
   /** Triples of the largest graph that was found to be whole. */
   wholeTriples: number;
   /** The latest row cap that an answer has named, or that it was found to keep without a sign. */
@@ -130,7 +129,7 @@ export class EndpointStates {
       learned: {},
       isProven: false,
       vain: { tries: 0, untilMs: 0 },
-      quirks: undefined,
+      keptIn: new Map(),
       rowCap: undefined,
       wholeTriples: 0,
     };

@@ -30,8 +30,8 @@ interface RequestStart {
   readonly trace: unknown;
 }
 
-/** How one HTTP request ended; `asked-again`: answered in a format that its engine is known to get wrong. */
-export type RequestOutcome = ExchangeReport["outcome"] | "asked-again";
+/** How one HTTP request ended. */
+export type RequestOutcome = ExchangeReport["outcome"];
 
 /** The end of one HTTP request. */
 export interface RequestEnd {

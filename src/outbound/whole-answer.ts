@@ -58,13 +58,16 @@ export interface Asker {
   fetchDocument(request: DocumentRequest): Promise<RdfDocument>;
 }
 
-interface AskerOptions {
-  readonly client: SparqlClient;
-  readonly documents: Pick<DocumentClient, "fetch">;
+interface ReadOptions {
+  readonly client: Pick<SparqlClient, "query">;
   /** The SPARQL client's own. */
   readonly clock?: Clock;
   /** For watching endpoints: sent although a circuit breaker is open; default false. */
   readonly pastBreaker?: boolean;
+}
+
+interface AskerOptions extends ReadOptions {
+  readonly documents: Pick<DocumentClient, "fetch">;
 }
 
 /** An asker over the SPARQL client and the document client. */
@@ -86,7 +89,8 @@ function limitOf(query: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-async function readWhole(request: AskRequest, options: AskerOptions): Promise<WholeAnswer> {
+/** One whole, parsed answer. @throws FedwayError as `Asker.ask` */
+export async function readWhole(request: AskRequest, options: ReadOptions): Promise<WholeAnswer> {
   const { endpoint, query, signal, timeoutMs, maxRows, maxBytes, budget } = request;
   const { client, clock = systemClock, pastBreaker = false } = options;
   const { kind = kindOf(query) } = request;

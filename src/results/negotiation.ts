@@ -73,9 +73,9 @@ const readingWeights: Readonly<Partial<Record<FormatName, number>>> = {
   tsv: 0.4,
   csv: 0.2,
   ntriples: 0.9,
-  turtle: 0.8,
-  rdfxml: 0.6,
-  jsonld: 0.5,
+  rdfxml: 0.8,
+  turtle: 0.4,
+  jsonld: 0.2,
 };
 
 const answerKinds = ["bindings", "boolean", "quads"] as const;

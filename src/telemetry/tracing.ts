@@ -54,7 +54,7 @@ interface EndedRequest {
 }
 
 /** Outcomes that are no failure of the endpoint. */
-const harmless: ReadonlySet<string> = new Set(["ok", "partial", "cancelled", "asked-again", "http-3xx"]);
+const harmless: ReadonlySet<string> = new Set(["ok", "partial", "cancelled", "http-3xx"]);
 
 /** An observer of `outbound` that makes one span of every request to an endpoint. */
 export function createRequestSpans(tracer: Tracer): (request: StartedRequest) => (end: EndedRequest) => void {

@@ -92,6 +92,16 @@ const virtuoso: HostileCase = ({ request, response }) => {
   reply(response, { server: "Virtuoso/07.20.3229 (Linux) x86_64", "content-type": type, ...cap }, body);
 };
 
+/** The URL fixes the format: one answer to queries, one to the question for known terms. */
+const tsvOnly =
+  (answer: string, terms: string): HostileCase =>
+  ({ request, response }) =>
+    reply(
+      response,
+      { "content-type": "text/tab-separated-values" },
+      request.body.includes("urn%3Ax%3Ai") ? terms : answer,
+    );
+
 /** Answers with status 2xx: good ones to compare with, encoded, partial, mislabelled and boundless ones. */
 export const hostileBodies: Readonly<Record<string, HostileCase>> = {
   ok: fixed({}),
@@ -147,12 +157,19 @@ export const hostileBodies: Readonly<Record<string, HostileCase>> = {
   "maxrows-hit-large": fixed({ "x-sparql-maxrows": "3000" }, large),
 
   virtuoso,
-  // A proxy in front has put its own name into `Server`, and the URL fixes the format.
-  "virtuoso-tsv": fixed(
-    { server: "nginx", "x-sparql-default-graph": "http://g", "content-type": "text/tab-separated-values" },
-    virtuosoBodies["text/tab-separated-values"],
-  ),
-  "tsv-by-virtue": fixed({ server: "Virtue/1", "content-type": "text/tab-separated-values" }, "?x\n<http://e/>\n"),
+  "virtuoso-tsv": tsvOnly('"x"\n"http://example.org/thing/0"\n', '"x"\n"urn:x:i"\n"l"\n5\n1500.0\n'),
+  "whole-tsv": tsvOnly("?x\n<http://e/>\n", '?x\n<urn:x:i>\n"l"@en\n5\n1.5E3\n'),
+  "chunked-tsv": ({ request, response }) => {
+    response.writeHead(200, { "content-type": "text/tab-separated-values" });
+    response.end(request.body.includes("urn%3Ax%3Ai") ? '?x\n<urn:x:i>\n"l"@en\n5\n1.5E3\n' : "?x\n<http://e/>\n");
+  },
+  "silent-tsv": tsvOnly("?x\n<http://e/>\n", "?x\n"),
+  "fuseki-csv": ({ request, response }) =>
+    reply(
+      response,
+      { "content-type": "text/csv" },
+      request.body.includes("urn%3Ax%3Ai") ? "x,b\r\nurn:x:i,b0\r\nl,b1\r\n5,b2\r\n1.5E3,b3\r\n" : "x\r\nb0\r\n",
+    ),
 
   html: fixed(
     { "content-type": "text/html" },

@@ -80,15 +80,6 @@ export const triples =
       expected.map((triple) => triple.join(" ")),
     );
 
-/** These objects, each with datatype and language; numbers by value. */
-export const objects =
-  (...expected: readonly string[]): Judge =>
-  ({ quads }) =>
-    compared(
-      quads.map(({ object }) => exactly(object).replace(/^"[^"]*"(?=\^\^)/u, `"${cellOf(object)}"`)),
-      expected,
-    );
-
 /** Statuses that speak of the request's surroundings, not of the query. */
 const besideTheQuery = new Set([401, 404, 405, 407, 408, 415, 421, 425, 429]);
 

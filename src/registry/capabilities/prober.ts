@@ -134,7 +134,9 @@ class Run {
 
   /** @throws StopProbing when the budget is spent */
   async #ask({ query, kind }: Probe, { method = this.findings.methods[0], ...asking }: Asking = {}) {
-    const endpoint = { ...this.#endpoint, method: method ?? this.#endpoint.method };
+    const { accept } = asking;
+    const formats = accept === undefined ? undefined : [accept];
+    const endpoint = { ...this.#endpoint, method: method ?? this.#endpoint.method, formats };
     const attempt = await this.#log.ask(query(this.#table), { endpoint, kind, ...asking });
     if (attempt === undefined) throw new StopProbing("The budget of the run is spent.");
     return attempt;

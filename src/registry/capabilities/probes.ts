@@ -1,6 +1,7 @@
+import { askedTerms, formatQuestion, keepsTerms } from "../../outbound/sound-formats.ts";
 import type { AskRequest, WholeAnswer } from "../../outbound/whole-answer.ts";
 import type { ProbedConstruct } from "./capabilities.ts";
-import { blankNode, type Judge, objects, solutions, terms, triples } from "./judges.ts";
+import { blankNode, type Judge, solutions, terms, triples } from "./judges.ts";
 
 /** A question that touches no data, and its right answer. */
 export interface Probe {
@@ -152,42 +153,31 @@ interface FormatProbe extends Probe {
   readonly mediaType: string;
 }
 
-const everyKind = (table: Table): string =>
-  `SELECT ?i ?l ?n WHERE { ${table(["i", "l", "n"], [["<urn:x:i>", '"l"@en', "5"]])} }`;
-
-const typed: Judge = (answer) =>
-  terms("i", "NamedNode urn:x:i")(answer) ?? terms("l", '"l"@en')(answer) ?? terms("n", `"5"^^${xsd}integer`)(answer);
-
-const tuples = (mediaType: string, judge: Judge): FormatProbe => ({ ...select, mediaType, query: everyKind, judge });
-
-/** Virtuoso's Turtle and JSON-LD make other numbers of doubles, so that a number needs its datatype here. */
-const graph = (mediaType: string): FormatProbe => ({
-  kind: "quads",
+const formatProbe = (kind: Probe["kind"], mediaType: string): FormatProbe => ({
+  kind,
   mediaType,
-  query: (table) => `CONSTRUCT { <urn:x:s> <urn:x:p> ?x } WHERE { ${table(["x"], [["1.5E3"], ['"x"@en']])} }`,
-  judge: (answer) =>
-    triples(["urn:x:s", "urn:x:p", "1500"], ["urn:x:s", "urn:x:p", "x"])(answer) ??
-    objects(`"1500"^^${xsd}double`, '"x"@en')(answer),
+  query: (table) =>
+    formatQuestion(
+      mediaType,
+      kind,
+      table(
+        ["x"],
+        askedTerms.map((term) => [term]),
+      ),
+    ),
+  judge: (answer) => (keepsTerms(answer) === true ? undefined : "terms are changed"),
 });
 
-/**
- * One probe a format: the answer has every term. CSV has neither datatypes nor languages, so only values are compared there,
- * and that blank nodes are no strings, as in Fuseki's.
- */
+/** One probe a format: the answer has every term. */
 export const formatProbes: readonly FormatProbe[] = [
-  tuples("application/sparql-results+json", typed),
-  tuples("application/sparql-results+xml", typed),
-  {
-    ...select,
-    mediaType: "text/csv",
-    query: (table) => everyKind(table).replace("?n", "?n (BNODE() AS ?b)"),
-    judge: (answer) => solutions(["i", "l", "n"], ["urn:x:i", "l", "5"])(answer) ?? blankNode("b")(answer),
-  },
-  tuples("text/tab-separated-values", typed),
-  graph("text/turtle"),
-  graph("application/n-triples"),
-  graph("application/ld+json"),
-  graph("application/rdf+xml"),
+  formatProbe("bindings", "application/sparql-results+json"),
+  formatProbe("bindings", "application/sparql-results+xml"),
+  formatProbe("bindings", "text/csv"),
+  formatProbe("bindings", "text/tab-separated-values"),
+  formatProbe("quads", "text/turtle"),
+  formatProbe("quads", "application/n-triples"),
+  formatProbe("quads", "application/ld+json"),
+  formatProbe("quads", "application/rdf+xml"),
 ];
 
 /** Solutions of `rowCapQuery`. */

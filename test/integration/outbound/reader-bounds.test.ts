@@ -184,7 +184,7 @@ async function read({ mediaType, kind }: Format, document: string, coding: Codin
   served = { mediaType, body: Buffer.from(document), coding };
   const documents = { fetch: () => Promise.reject(new Error("no document is fetched")) };
   const asker = createAsker({ client, documents, pastBreaker: true });
-  const endpoint = { id: "e", url: `${origin}/sparql` };
+  const endpoint = { id: "e", url: `${origin}/sparql`, formats: [mediaType] };
   const query = kind === "quads" ? "CONSTRUCT WHERE { ?s ?p ?o }" : "SELECT * { ?s ?p ?o }";
   const signal = new AbortController().signal;
   return await asker.ask({

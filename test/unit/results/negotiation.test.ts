@@ -158,7 +158,7 @@ describe("acceptFor", () => {
     [
       "graph",
       acceptFor("quads", turtle),
-      "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.6, application/ld+json;q=0.5",
+      "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.8, application/ld+json;q=0.2",
     ],
   ];
   test.each(cases)("%s", (_name, header, expected) => expect(header).toBe(expected));

@@ -6,7 +6,6 @@ it.each([
   ["ok", undefined],
   ["partial", undefined],
   ["cancelled", undefined],
-  ["asked-again", undefined],
   ["http-3xx", undefined],
   ["http-4xx", "http-4xx"],
   ["timeout", "timeout"],

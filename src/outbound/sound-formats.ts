@@ -1,0 +1,144 @@
+import type * as RDF from "@rdfjs/types";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import type { AnswerKind } from "../results/model.ts";
+import { bareMediaType } from "../results/negotiation.ts";
+import type { Call } from "./call.ts";
+import { answerMediaType } from "./media-types.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
+import { readWhole, type WholeAnswer } from "./whole-answer.ts";
+
+// Engines change terms in formats that abbreviate: doubles become decimals in Turtle and JSON-LD, blank nodes strings in CSV.
+// These write every term with all its parts, and every engine writes them.
+const xmlTuples = "application/sparql-results+xml";
+const tuples: readonly string[] = ["application/sparql-results+json", xmlTuples];
+const fullFormats: Readonly<Record<AnswerKind, readonly string[]>> = {
+  bindings: tuples,
+  boolean: tuples,
+  quads: ["application/n-triples", "application/rdf+xml"],
+};
+
+type Asked = Pick<SparqlRequest, "kind" | "endpoint" | "columns">;
+
+const probedFormats = ({ kind, endpoint }: Asked): readonly string[] =>
+  endpoint.formats?.filter((format) => answerMediaType(format, kind) === format) ?? [];
+
+/** Formats in which an endpoint keeps every term: those that were probed, else those that no engine is known to get wrong. */
+function soundFormats(asked: Asked): readonly string[] {
+  const probed = probedFormats(asked);
+  return probed.length > 0 ? probed : fullFormats[asked.kind];
+}
+
+const isPlain = (name: string): boolean => /^\p{ASCII}*$/u.test(name);
+
+/** An Accept header with the sound formats first; all others stand last, or are left out where formats were probed. */
+export function soundAccept(accept: string, asked: Asked): string {
+  if (!accept.includes(",")) return accept;
+  const sound = soundFormats(asked);
+  const hasPlainNames = asked.columns === undefined || asked.columns.asked.every(isPlain);
+  // Virtuoso encodes the names of columns twice in JSON.
+  const wanted = hasPlainNames || !sound.includes(xmlTuples) ? sound : [xmlTuples];
+  const ranges = accept.split(",").map((range) => range.trim());
+  const first = ranges.filter((range) => wanted.includes(bareMediaType(range)));
+  const others = ranges.filter((range) => !wanted.includes(bareMediaType(range)));
+  const last = probedFormats(asked).length > 0 ? [] : others.map((range) => `${bareMediaType(range)};q=0.1`);
+  return [...(first.length > 0 ? first : wanted), ...last].join(", ");
+}
+
+/** True of an answer in a sound format; ASK has no terms. */
+export const isSound = (asked: Asked, mediaType: string): boolean =>
+  asked.kind === "boolean" || soundFormats(asked).includes(mediaType);
+
+/**
+ * Lets an answer pass that came in another format than asked for, if the endpoint keeps known terms in that format: it is
+ * asked for some, once. What it does not say counts for it, but in CSV.
+ * @param query sends a question beside the call, which keeps its slot
+ * @throws FedwayError `ENDPOINT_NOT_SPARQL` where terms come back changed
+ */
+export async function withKeptTerms(
+  call: Call,
+  answer: SparqlAnswer,
+  query: SparqlClient["query"],
+): Promise<SparqlAnswer> {
+  const { mediaType, body, requests } = answer;
+  const { keptIn } = call.state;
+  const known = keptIn.get(mediaType);
+  const isKept = known ?? (await keepsTermsIn(mediaType, call, query)) ?? mediaType !== csv;
+  // Whoever leaves early has learned nothing.
+  if (call.interrupted === undefined) keptIn.set(mediaType, isKept);
+  if (isKept) return known === undefined ? { ...answer, requests: requests + 1 } : answer;
+  const error = changedTerms(mediaType);
+  if ("destroy" in body) body.destroy(error);
+  throw error;
+}
+
+/** Undefined where the endpoint does not say. */
+async function keepsTermsIn(
+  mediaType: string,
+  { request, leftMs }: Call,
+  query: SparqlClient["query"],
+): Promise<boolean | undefined> {
+  const { kind, signal, budget } = request;
+  const question = formatQuestion(mediaType, kind, `VALUES ?x { ${askedTerms.join(" ")} }`);
+  const limits = { timeoutMs: Math.min(mostMs, leftMs / 2), maxRows: 100, maxBytes: 65_536 };
+  try {
+    budget?.take();
+    const endpoint = { ...request.endpoint, formats: [mediaType] };
+    const asked = { endpoint, query: question, kind, accept: mediaType, signal, ...limits };
+    return keepsTerms(await readWhole(asked, { client: { query }, pastBreaker: true }));
+  } catch (error) {
+    return toFedwayError(error).code === "ENDPOINT_MALFORMED" ? false : undefined;
+  }
+}
+
+const changedTerms = (mediaType: string): FedwayError =>
+  new FedwayError(
+    "ENDPOINT_NOT_SPARQL",
+    `The endpoint insists on answering in ${mediaType}, in which it changes or loses terms.`,
+    { fault: "wrong-media-type", next: "Use the endpoint's URL without a parameter that fixes the format." },
+  );
+
+/** Time for the question: at most this, and half of what is left. */
+const mostMs = 15_000;
+
+/** Terms that change in formats that an engine gets wrong, as SPARQL writes them. */
+export const askedTerms: readonly string[] = ["<urn:x:i>", '"l"@en', "5", "1.5E3"];
+const xsd = "http://www.w3.org/2001/XMLSchema#";
+const expectedTerms = [["urn:x:i"], ["l", "@en"], ["5", `^^${xsd}integer`], ["1500", `^^${xsd}double`]] as const;
+
+const csv = "text/csv";
+
+/**
+ * The question in a format, over a pattern that binds `?x` to `askedTerms`. CSV has no syntax for blank nodes, and some
+ * engines write them as strings.
+ */
+export const formatQuestion = (mediaType: string, kind: AnswerKind, pattern: string): string =>
+  kind === "quads"
+    ? `CONSTRUCT { <urn:x:s> <urn:x:p> ?x } WHERE { ${pattern} }`
+    : `SELECT ?x${mediaType === csv ? " (BNODE() AS ?b)" : ""} WHERE { ${pattern} }`;
+
+/**
+ * True if an answer to `formatQuestion` has every term unchanged (in CSV: every value), false if it has changed some;
+ * undefined if it answers something else.
+ */
+export function keepsTerms({ rows, quads, mediaType }: WholeAnswer): boolean | undefined {
+  const found = [...rows.map((row) => row.get("x")), ...quads.map(({ object }) => object)];
+  if (found.length !== expectedTerms.length) return undefined;
+  const isCsv = mediaType === csv;
+  if (isCsv && rows.some((row) => row.get("b")?.termType !== "BlankNode")) return false;
+  const expected = expectedTerms.map(([value, suffix = ""]) => (isCsv ? value : value + suffix));
+  return (
+    found
+      .map((term) => shown(term, isCsv))
+      .toSorted()
+      .join("\n") === expected.toSorted().join("\n")
+  );
+}
+
+/** A term with all its parts, or its value only; numbers by value, since engines write them in spellings of their own. */
+function shown(term: RDF.Term | undefined, isValueOnly: boolean): string {
+  if (term?.termType !== "Literal") return term?.value ?? "";
+  const { value, language, datatype } = term;
+  const text = Number.isNaN(Number(value)) ? value : String(Number(value));
+  if (isValueOnly) return text;
+  return language === "" ? `${text}^^${datatype.value}` : `${text}@${language.toLowerCase()}`;
+}
