@@ -57,8 +57,10 @@ export function createEndpointDescriber(
   });
   const asker = withFault(sparqlAsker({ client, clock: transport }), fault);
   const describer = createDescriber({ asker, clock, pauseMs: 0, readTriples });
-  const describe: EndpointDescriber["describe"] = (url, { target, ...options } = {}) =>
-    describer.describe({ ...target, endpoint: { url } }, { signal: new AbortController().signal, ...options });
+  const describe: EndpointDescriber["describe"] = async (url, { target, ...options } = {}) => {
+    const { signal } = new AbortController();
+    return (await describer.describe({ ...target, endpoint: { url } }, { signal, ...options })).description;
+  };
 
   async function describeToTheEnd(
     url: string,

@@ -8,8 +8,13 @@ import type { LocalDispatch } from "../../outbound/local-answer.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
-import { type DescribeBudget, type Describer, targetOf } from "./compute/describer.ts";
-import { runDescription, type RunTarget } from "./compute/run-description.ts";
+import {
+  type DescribeBudget,
+  type Describer,
+  emptyDescription,
+  type RunTarget,
+  targetOf,
+} from "./compute/describer.ts";
 import type { ReadTriple } from "./compute/triple-facts.ts";
 import type { DescriptionStore } from "./description-store.ts";
 import type { VoidDescription } from "./void-description.ts";
@@ -122,10 +127,10 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
     },
     get,
     /** The description so far of an endpoint whose first one is not finished. @throws FedwayError `STORE_FAILED` */
-    begun: (id: string): Promise<VoidDescription | undefined> => begun(options, id),
+    begun: (id: string): Promise<VoidDescription | undefined> => begunOf(options, id),
     /** The latest work on a description, in milliseconds since the epoch, also of a run that found little. @throws FedwayError `STORE_FAILED` */
     async lastRun(id: string) {
-      const last = (await begun(options, id)) ?? (await get(id));
+      const last = (await begunOf(options, id)) ?? (await get(id));
       if (last === undefined) return undefined;
       const { startedAt, finishedAt, unfinished } = last;
       return { startedMs: Date.parse(startedAt), finishedMs: Date.parse(finishedAt), unfinished };
@@ -164,7 +169,7 @@ function freshnessOf(description: VoidDescription | undefined, nowMs: number): F
   return { state: unfinished ? "unfinished" : ageMs > maxAgeMs ? "stale" : "fresh", finishedAt, ageMs };
 }
 
-async function begun({ descriptions, catalog }: DescriptionServiceOptions, id: string) {
+async function begunOf({ descriptions, catalog }: DescriptionServiceOptions, id: string) {
   const work = await descriptions.loadWork(id);
   return work !== undefined && work.endpoint === catalog.byId(id)?.url ? work : undefined;
 }
@@ -199,55 +204,90 @@ interface AskedRun extends Static<typeof payload> {
 
 /** Retrieves, then computes the missing facts; findings stay, also when the run fails half-way. */
 async function describeEndpoint(options: RunOptions, asked: AskedRun, context: JobContext) {
-  const { descriptions, target, budget, retriever } = options;
-  const { id, again, onlyLists } = asked;
-  const { signal } = context;
+  const { descriptions } = options;
+  const { id, again } = asked;
   // A later attempt goes on with the work of the one before.
   if (again === true && context.attempt === 1) await descriptions.removeWork(id);
   const work = await descriptions.loadWork(id);
-  const capabilities = await options.capabilities?.(id);
+  const target = { ...options.target, capabilities: await options.capabilities?.(id) };
   const { url } = target.endpoint;
   const hosted = options.local?.(url);
-  // Of the same data all the time, or of none that can be named.
-  const named = (found: VoidDescription): VoidDescription => ({
-    ...found,
-    build: options.local?.(url) === hosted ? hosted?.build : undefined,
-  });
   const isSame = work?.endpoint === url && work.build === hosted?.build;
-  const known = isSame ? begunWork(work) : undefined;
-  let lists = completeLists(known);
-  let triples: readonly ReadTriple[] | undefined;
-  const { description, retrieved, failure } = await runDescription(
-    { ...options, retriever, target: { ...target, capabilities } },
-    {
+  const run: DescriptionRun = {
+    ...options,
+    target,
+    asked,
+    context,
+    // Of the same data all the time, or of none that can be named.
+    named: (found) => ({ ...found, build: options.local?.(url) === hosted ? hosted?.build : undefined }),
+    begun: isSame ? begunWork(work) : undefined,
+  };
+  const { description, retrieved, failure } = await findings(run);
+  // A cancelled run goes on later from its checkpoint; any other failure must not discard the findings.
+  if (failure !== undefined && context.signal.aborted) throw toFedwayError(failure);
+  await publish(options, id, run.named(description));
+  if (failure !== undefined) throw toFedwayError(failure);
+  return summary(id, description, retrieved);
+}
+
+interface DescriptionRun extends RunOptions {
+  readonly asked: AskedRun;
+  readonly context: JobContext;
+  /** The description with the build of a hosted dataset. */
+  readonly named: (found: VoidDescription) => VoidDescription;
+  /** Unfinished work of an earlier run. */
+  readonly begun: VoidDescription | undefined;
+}
+
+/** Findings of a run; `failure` is the error that ended it. Never throws. */
+async function findings(run: DescriptionRun) {
+  const { target, clock, budget, describer, begun, asked, context } = run;
+  const { signal } = context;
+  const onProgress: JobContext["progress"] = (progress) => context.progress(progress);
+  let description = begun ?? emptyDescription(target, clock.now());
+  let lists = completeLists(begun);
+  let retrieved: RetrievedVoid | undefined;
+  try {
+    if (begun === undefined && run.retriever !== undefined) {
+      onProgress({ stage: "looking for the publisher's description", done: 0 });
+      retrieved = await run.retriever.retrieve(target, { signal, budget });
+      const { records, cost } = retrieved;
+      const finishedAt = new Date(clock.now()).toISOString();
+      description = retrieved.description ?? { ...description, finishedAt, records, cost };
+      refuseGone(retrieved);
+    }
+    const described = await describer.describe(target, {
       signal,
-      known,
-      budget,
-      onlyLists,
-      onRetrieved: refuseGone,
-      onTriples(read) {
-        triples = read;
-      },
-      // Before the description is stored: whoever follows it looks for them once.
-      async onDescribed(described) {
-        if (triples !== undefined) await options.keepTriples?.(id, described, triples);
-      },
-      onProgress: (progress) => context.progress(progress),
-      async onCheckpoint(found) {
-        const checkpoint = named(found);
+      known: description,
+      budget: budgetLeft(budget, retrieved?.cost),
+      onlyLists: asked.onlyLists,
+      onProgress,
+      async save(checkpoint) {
+        description = checkpoint;
         const before = lists;
         lists = completeLists(checkpoint);
         // Selection goes by lists that are complete, and no longer by those that are not any more.
-        if (lists === before) await descriptions.saveWork(id, checkpoint);
-        else await publish(options, id, { ...checkpoint, unfinished: true });
+        if (lists === before) await run.descriptions.saveWork(asked.id, run.named(checkpoint));
+        else await publish(run, asked.id, { ...run.named(checkpoint), unfinished: true });
       },
-    },
-  );
-  // A cancelled run goes on later from its checkpoint; any other failure must not discard the findings.
-  if (failure !== undefined && signal.aborted) throw toFedwayError(failure);
-  await publish(options, id, named(description));
-  if (failure !== undefined) throw toFedwayError(failure);
-  return summary(id, description, retrieved);
+    });
+    description = described.description;
+    // Before the description is stored: whoever follows it looks for them once.
+    if (described.triples !== undefined) await run.keepTriples?.(asked.id, description, described.triples);
+    return { description, retrieved };
+  } catch (failure) {
+    return { description: { ...description, unfinished: true }, retrieved, failure };
+  }
+}
+
+function budgetLeft(budget: DescribeBudget | undefined, cost: RetrievedVoid["cost"] | undefined) {
+  if (budget === undefined || cost === undefined) return budget;
+  const { requests, ms, bytes } = budget;
+  return {
+    ...(requests !== undefined && { requests: requests - cost.requests }),
+    ...(ms !== undefined && { ms: ms - cost.ms }),
+    ...(bytes !== undefined && { bytes: bytes - cost.bytes }),
+  };
 }
 
 /** The describer would wait a long time for a host that is not there. @throws FedwayError `ENDPOINT_UNREACHABLE` */

@@ -1,7 +1,7 @@
 import { Batcher, type Weighed, weighed, workOf } from "./batches.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { type FailedKey, fallBack } from "./fallback.ts";
-import { isSeen, observe, type Run, isCutFor, weightIn } from "./run.ts";
+import { ask, isCutFor, isSeen, observe, type Run, weightIn } from "./run.ts";
 import { judgeKey, keepBounds, markInconsistent, settle } from "./verdicts/keys.ts";
 import { iriOf } from "../values.ts";
 import { countOf, type KeyObservation, type Observation, solutionsOf } from "./observation.ts";
@@ -174,7 +174,7 @@ async function askSomeTotals(
   kind: FactKind,
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, number> | undefined> {
-  const outcome = await run.session.ask({
+  const outcome = await ask(run, {
     query: totalsQuery(kind, { keys }, run.dialect),
     level: keys.length === 1 ? 3 : 2,
   });

@@ -98,7 +98,7 @@ async function verifyWhole(
     .map(({ key }) => ({ key, weight: weights.get(key) ?? 1 }))
     .toSorted((one, other) => one.weight - other.weight);
   const agreed = new Set<string>();
-  const unproven: { readonly keys: readonly string[]; readonly record: number }[] = [];
+  const unverified: { readonly keys: readonly string[]; readonly record: number }[] = [];
   let differing = 0;
   // Where an engine has stopped half-way, it is the last group that shows it.
   const doubtful = [...whole.groups.keys()].at(-1);
@@ -117,7 +117,7 @@ async function verifyWhole(
   for (const keys of parts) {
     const part = await observePart(run, kind, { keys, whole });
     if (!isSeen(part) || !part.whole) {
-      unproven.push({ keys, record: part.record });
+      unverified.push({ keys, record: part.record });
       continue;
     }
     const comparison = compare(keys, whole, part);
@@ -134,7 +134,7 @@ async function verifyWhole(
     for (const key of comparison.agreed) agreed.add(key);
   }
   if (differing > 0) return items;
-  for (const { keys, record } of unproven) {
+  for (const { keys, record } of unverified) {
     for (const key of keys) {
       // The light key on its own is in another part as well.
       agreed.delete(key);

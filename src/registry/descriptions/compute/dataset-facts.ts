@@ -3,7 +3,7 @@ import type { Task } from "./todo.ts";
 import { distrustDistinct } from "./probing.ts";
 import { isWritable, languageOf, namespaceOf } from "../values.ts";
 import { distinctNodesQueries, languagesQuery, subjectsQuery } from "./queries.ts";
-import { askCount, isCutFor, keepTotal, type Run } from "./run.ts";
+import { ask, askCount, isCutFor, keepTotal, type Run } from "./run.ts";
 import { keepNodes } from "./verdicts/totals.ts";
 
 const sampleSize = 1000;
@@ -67,7 +67,7 @@ async function findLanguages(run: Run): Promise<void> {
 /** Takes in the languages of all literals, or of some; gives back why they may not be all. */
 async function askLanguages(run: Run, limit?: number): Promise<Omit<UnknownFact, "what"> | undefined> {
   const level = limit === undefined ? 1 : 2;
-  const outcome = await run.session.ask({ query: languagesQuery(run.dialect, limit), level });
+  const outcome = await ask(run, { query: languagesQuery(run.dialect, limit), level });
   if (!outcome.ok) return { why: outcome.why, record: outcome.record };
   const { languages } = run.base;
   const whole = outcome.sound && !(await isCutFor(run, outcome.answer.rows.length));
@@ -84,7 +84,7 @@ async function askLanguages(run: Run, limit?: number): Promise<Omit<UnknownFact,
 async function findNamespaces(run: Run): Promise<void> {
   const { todo, base } = run;
   if (!todo.isOpen("namespaces")) return;
-  const outcome = await run.session.ask({ query: subjectsQuery(run.dialect, sampleSize), level: 2 });
+  const outcome = await ask(run, { query: subjectsQuery(run.dialect, sampleSize), level: 2 });
   for (const row of outcome.ok ? outcome.answer.rows : []) {
     const iri = row.get("s")?.value ?? "";
     const namespace = isWritable(iri) ? namespaceOf(iri) : undefined;

@@ -6,20 +6,22 @@ import type { VoidDescription } from "../void-description.ts";
 import { FedwayError } from "../../../errors/fedway-error.ts";
 import type { Clock } from "../../../clock.ts";
 import { Todo } from "./todo.ts";
-import { computeDatasetFacts } from "./dataset-facts.ts";
 import { buildDescription } from "./description-builder.ts";
+import { computeDatasetFacts } from "./dataset-facts.ts";
 import { listGraphsBeside, noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
 import { readWhole } from "./read-whole.ts";
-import { restoredFacts, withClaims } from "./fact-base.ts";
+import { emptyFacts, type FactBase, restoredFacts } from "./fact-base.ts";
 import type { ReadTriple } from "./triple-facts.ts";
-import { factKinds } from "./fact-kinds.ts";
+import { type FactKind, factKinds } from "./fact-kinds.ts";
+import type { Observation } from "./observation.ts";
+import type { Dialect } from "./queries.ts";
 import { askAll, computeFacts, keepAnswer } from "./compute-facts.ts";
 import { computeTermTexts } from "./term-labels.ts";
-import { startList } from "./lists.ts";
+import { finishList, type StartedList, startList } from "./lists.ts";
 import { inconsistentAnswers, missingKeys } from "./verdicts/keys.ts";
 import { reconcile } from "./verdicts/reconcile.ts";
-import { noteChange, proveLists } from "./verdicts/totals.ts";
-import type { Run } from "./run.ts";
+import { noteChange, verifyLists } from "./verdicts/totals.ts";
+import { checkpoint, describedBy, type Run } from "./run.ts";
 import { Session, StopRun } from "./session.ts";
 
 /** The endpoint to describe, and known facts about its behaviour. */
@@ -32,6 +34,9 @@ export interface DescribeTarget {
   /** Results of the capability probes; spares repeating them. */
   readonly capabilities?: Capabilities | undefined;
 }
+
+/** The endpoint to describe, and the IRI of its dataset. */
+export type RunTarget = DescribeTarget & { readonly dataset: string };
 
 /**
  * A catalogue entry as it is described; its dataset is named below the service's own URL.
@@ -68,10 +73,15 @@ export interface DescribeOptions {
   /** End once classes and properties are listed, unless the endpoint is small enough to be read whole. */
   readonly onlyLists?: boolean | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
-  /** Gets all triples of an endpoint that is described from them, once they were found to be all. */
-  readonly onTriples?: ((triples: readonly ReadTriple[]) => void) | undefined;
-  /** Gets the description so far every few requests and at the end of an aborted run; a later run goes on from it. */
-  readonly onCheckpoint?: (description: VoidDescription) => void | Promise<void>;
+  /** Takes the description so far every few requests and at the end of an aborted run; a later run goes on from it. */
+  readonly save?: ((description: VoidDescription) => Promise<void>) | undefined;
+}
+
+/** Findings of a run. */
+export interface Described {
+  readonly description: VoidDescription;
+  /** All triples of an endpoint that is described from them, once they were found to be all. */
+  readonly triples?: readonly ReadTriple[] | undefined;
 }
 
 interface DescriberOptions {
@@ -101,87 +111,109 @@ export function createDescriber(options: DescriberOptions) {
      * No count is "exact" and no list complete unless two independent ways agree.
      * @throws FedwayError `CANCELLED` when the signal aborts, after a last checkpoint; `ADDRESS_REFUSED`
      */
-    async describe(target: DescribeTarget, runOptions: DescribeOptions): Promise<VoidDescription> {
-      const { run, snapshot } = startRun({ ...options, ...runOptions, target });
+    async describe(target: DescribeTarget, runOptions: DescribeOptions): Promise<Described> {
+      const run = startRun({ ...options, ...runOptions, target });
       try {
         await computeAll(run, { readTriples: options.readTriples ?? 20_000, ...runOptions });
       } catch (thrown) {
         if (!(thrown instanceof StopRun)) throw thrown;
         if (thrown.reason === "cancelled") {
-          await runOptions.onCheckpoint?.(snapshot());
+          await runOptions.save?.(describedBy(run));
           throw new FedwayError("CANCELLED", "The description was cancelled.", { cause: thrown });
         }
       }
-      return snapshot();
+      return { description: describedBy(run), triples: run.triples };
     },
   };
 }
 
-interface ComputeOptions extends Pick<DescribeOptions, "onTriples" | "onlyLists"> {
+interface ComputeOptions {
   readonly readTriples: number;
+  readonly onlyLists?: boolean | undefined;
 }
 
 /** The stages, in the order of their use: lists and what classes have, which selection goes by, then the rest. */
-async function computeAll(run: Run, { readTriples, onTriples, onlyLists }: ComputeOptions): Promise<void> {
+async function computeAll(run: Run, { readTriples, onlyLists }: ComputeOptions): Promise<void> {
   if (!run.todo.hasTasks && !isAnyKeyMissing(run)) {
     for (const kind of computedKinds) run.todo.closeKind(kind);
     return;
   }
-  const perform: Perform = async (stage, action) => {
-    run.progress(stage, 0, 1);
-    await action();
-    reconcile(run.base, run.todo);
-  };
-  let read: readonly ReadTriple[] | undefined;
-  await perform("all triples", async () => {
-    read = await readWhole(run, readTriples);
-    if (read !== undefined) onTriples?.(read);
-  });
+  run.progress("all triples", 0, 1);
+  run.triples = await readWhole(run, readTriples);
+  reconcile(run.base, run.todo);
+
   const isListed = !run.todo.isOpen("class list") && !run.todo.isOpen("property list");
   if (isListed && !isAnyKeyMissing(run)) for (const kind of computedKinds) run.todo.closeKind(kind);
-  else await computeByQueries(run, perform, onlyLists);
-  await perform("named graphs", () => listGraphsBeside(run));
-  await perform("labels of classes and properties", () => computeTermTexts(run, read !== undefined));
-  if (read === undefined) await perform("nodes, languages and namespaces", () => computeDatasetFacts(run));
+  else await computeByQueries(run, onlyLists);
+
+  run.progress("named graphs", 0, 1);
+  await listGraphsBeside(run);
+  reconcile(run.base, run.todo);
+
+  const isRead = run.triples !== undefined;
+  run.progress("labels of classes and properties", 0, 1);
+  await computeTermTexts(run, isRead);
+  reconcile(run.base, run.todo);
+
+  if (!isRead) {
+    run.progress("nodes, languages and namespaces", 0, 1);
+    await computeDatasetFacts(run);
+    reconcile(run.base, run.todo);
+  }
   run.progress("done", 1, 1);
 }
 
 const isAnyKeyMissing = ({ base, todo }: Run): boolean =>
   computedKinds.some((kind) => missingKeys(base, kind, todo).length > 0);
 
-type Perform = (stage: string, action: () => Promise<void>) => Promise<void>;
-
 /**
  * Of an endpoint that is too large to be read, or whose answers do not agree. Two grouped queries and a count come first, which
  * give what selection needs of an endpoint that allows them; then they are verified.
  */
-async function computeByQueries(run: Run, perform: Perform, onlyLists = false): Promise<void> {
-  await perform("probes", () => probe(run));
+async function computeByQueries(run: Run, onlyLists = false): Promise<void> {
+  run.progress("probes", 0, 1);
+  await probe(run);
+  reconcile(run.base, run.todo);
+
   let classes = await startList(run, factKinds.classes);
   if (await turnToNamedGraphs(run)) classes = await startList(run, factKinds.classes);
   while (await settleDoubt(run, classes.observation)) classes = await startList(run, factKinds.classes);
   keepAnswer(run, factKinds.classes, classes.observation);
   const properties = await startList(run, factKinds.properties);
   keepAnswer(run, factKinds.properties, properties.observation);
-  await proveLists(run, classes, properties);
-  await run.checkpoint();
+  await verifyLists(run, classes, properties);
+  await checkpoint(run);
   if (onlyLists) throw new StopRun("lists");
+
   const ofClass = await askAll(run, factKinds.classProperties);
-  await run.checkpoint();
-  await perform("classes", classes.finish);
-  const finish = () => perform("properties", properties.finish);
+  await checkpoint(run);
+  await finish(run, factKinds.classes, classes);
   // Counts of properties that need many queries come after what agents use first.
-  if (properties.light) await finish();
-  await perform(factKinds.classProperties.phrase, () => computeFacts(run, factKinds.classProperties, ofClass));
-  await run.checkpoint();
+  if (properties.light) await finish(run, factKinds.properties, properties);
+  await compute(run, factKinds.classProperties, ofClass);
+  await checkpoint(run);
   if (!properties.light) {
-    for (const kind of ofClasses) await perform(kind.phrase, () => computeFacts(run, kind));
-    await finish();
+    for (const kind of ofClasses) await compute(run, kind);
+    await finish(run, factKinds.properties, properties);
   }
   // The second time for classes and properties that the first has brought to light.
-  for (const kind of [...computedKinds, ...computedKinds]) await perform(kind.phrase, () => computeFacts(run, kind));
+  for (const kind of [...computedKinds, ...computedKinds]) await compute(run, kind);
   await noteChange(run, factKinds.properties);
   for (const kind of computedKinds) run.todo.closeKind(kind);
+}
+
+/** A stage: the counts of a list, and whether it is complete. */
+async function finish(run: Run, kind: FactKind, list: StartedList): Promise<void> {
+  run.progress(kind.name, 0, 1);
+  await finishList(run, kind, list);
+  reconcile(run.base, run.todo);
+}
+
+/** A stage: one kind of facts; `first` is an answer for all keys that is there already. */
+async function compute(run: Run, kind: FactKind, first?: Observation): Promise<void> {
+  run.progress(kind.phrase, 0, 1);
+  await computeFacts(run, kind, first);
+  reconcile(run.base, run.todo);
 }
 
 const ofClasses = [factKinds.classProperties, factKinds.classDatatypes, factKinds.classObjectClasses] as const;
@@ -194,75 +226,47 @@ const computedKinds = [
   factKinds.propertyObjectClasses,
 ] as const;
 
-type StartOptions = DescriberOptions & DescribeOptions & { readonly target: DescribeTarget };
-
-function startRun(options: StartOptions) {
-  const { clock, target, known, onCheckpoint, checkpointEvery = 10 } = options;
-  const todo = new Todo(known);
-  const base = restoredFacts(known, "measured");
-  const claims = restoredFacts(known, "claimed");
-  const startedAt = known?.unfinished === true ? known.startedAt : new Date(clock.now()).toISOString();
-  let sinceCheckpoint = 0;
-  const checkpoint = async () => {
-    if (sinceCheckpoint === 0) return;
-    sinceCheckpoint = 0;
-    await onCheckpoint?.(snapshot());
-  };
-  const session = new Session({
-    asker: options.asker,
-    clock,
-    endpoint: target.endpoint,
-    signal: options.signal,
-    pauseMs: options.pauseMs ?? 250,
-    queryTimeoutMs: options.queryTimeoutMs ?? 60_000,
-    budget: { ...defaultBudget, ...options.budget },
-    records: known?.records ?? [],
-    afterEach: async () => {
-      if (++sinceCheckpoint >= checkpointEvery) await checkpoint();
-    },
+/** A description of which nothing is known yet and everything is left to do. */
+export function emptyDescription({ endpoint, dataset }: RunTarget, startedMs: number): VoidDescription {
+  const startedAt = new Date(startedMs).toISOString();
+  return buildDescription(emptyFacts(), {
+    endpoint: endpoint.url,
+    id: endpoint.id,
+    dataset,
+    known: undefined,
+    startedAt,
+    finishedAt: startedAt,
+    unfinished: true,
+    // A description without work that is left would be taken for a finished one.
+    unknown: new Todo().unknown(),
+    records: [],
+    cost: { requests: 0, bytes: 0, ms: 0 },
   });
-  const snapshot = (): VoidDescription => {
-    reconcile(base, todo);
-    const { shown, lacking } = withClaims(base, claims);
-    for (const fact of lacking) todo.note({ ...fact, why: "contradicted" });
-    const { requests, bytes, ms } = session.spent;
-    const before = known?.cost ?? { requests: 0, bytes: 0, ms: 0 };
-    return buildDescription(shown, {
-      endpoint: target.endpoint.url,
-      id: target.endpoint.id,
-      dataset: target.dataset ?? known?.dataset ?? `${target.endpoint.url}#dataset`,
-      known,
-      startedAt,
-      finishedAt: new Date(clock.now()).toISOString(),
-      unfinished: todo.unfinished,
-      unknown: todo.unknown(),
-      records: session.records,
-      cost: { requests: before.requests + requests, bytes: before.bytes + bytes, ms: before.ms + ms },
-    });
-  };
-  return { run: createRun({ target, session, base, claims, todo, checkpoint }, options.onProgress), snapshot };
 }
 
-function createRun(
-  parts: Pick<Run, "target" | "session" | "base" | "claims" | "todo" | "checkpoint">,
-  onProgress: DescribeOptions["onProgress"],
-): Run {
-  const { target, base, todo, session } = parts;
-  const { capabilities } = target;
+type StartOptions = DescriberOptions & DescribeOptions & { readonly target: DescribeTarget };
+
+function startRun(options: StartOptions): Run {
+  const { clock, target, known } = options;
+  const todo = new Todo(known);
+  const base = restoredFacts(known, "measured");
+  const session = startSession(options);
   return {
-    ...parts,
-    dialect: {
-      count: true,
-      values: true,
-      graphs: [],
-      named: base.namedGraphs.size > 0 && !base.graphsBeside && !todo.isOpen("graph list"),
-      repeats: todo.has(repeatedTriples),
-      countDistinct: !todo.has(noDistinct),
-    },
-    cap: target.rowCap ?? capabilities?.rowCap,
+    target,
+    clock,
+    known,
+    startedAt: known?.unfinished === true ? known.startedAt : new Date(clock.now()).toISOString(),
+    session,
+    base,
+    claims: restoredFacts(known, "claimed"),
+    todo,
+    save: options.save,
+    checkpointEvery: options.checkpointEvery ?? 10,
+    unsaved: 0,
+    triples: undefined,
+    dialect: knownDialect(base, todo),
+    ...limitsOf(target),
     wholeRows: 0,
-    mostKeys: Math.min(500, capabilities?.maxValuesRows ?? 500),
-    mostText: maxTextOf(target),
     rowsSeen: 0,
     inconsistent: todo.has(inconsistentAnswers),
     inconsistentFrom: Number.POSITIVE_INFINITY,
@@ -274,12 +278,38 @@ function createRun(
       const { requests, bytes } = session.spent;
       const { classes, properties } = base;
       const figures = { requests, bytes, classes: classes.size, properties: properties.size };
-      onProgress?.({ stage, done, total, figures });
+      options.onProgress?.({ stage, done, total, figures });
     },
   };
 }
 
-/** Characters of IRIs that fit into a query; those of a GET grow by encoding. */
-function maxTextOf({ endpoint, capabilities }: DescribeTarget): number {
-  return endpoint.method === "get" ? Math.max(500, (capabilities?.maxUrlBytes ?? 8192) / 2 - 500) : 60_000;
+function startSession(options: StartOptions): Session {
+  const { asker, clock, target, signal, known, budget, pauseMs = 250, queryTimeoutMs = 60_000 } = options;
+  return new Session({
+    asker,
+    clock,
+    endpoint: target.endpoint,
+    signal,
+    pauseMs,
+    queryTimeoutMs,
+    budget: { ...defaultBudget, ...budget },
+    records: known?.records ?? [],
+  });
+}
+
+/** The endpoint's language as far as earlier runs know it; probes find the rest. */
+const knownDialect = (base: FactBase, todo: Todo): Dialect => ({
+  count: true,
+  values: true,
+  graphs: [],
+  named: base.namedGraphs.size > 0 && !base.graphsBeside && !todo.isOpen("graph list"),
+  repeats: todo.has(repeatedTriples),
+  countDistinct: !todo.has(noDistinct),
+});
+
+function limitsOf({ endpoint, rowCap, capabilities }: DescribeTarget) {
+  const { maxValuesRows = 500, maxUrlBytes = 8192 } = capabilities ?? {};
+  // IRIs in the URL of a GET grow by encoding.
+  const mostText = endpoint.method === "get" ? Math.max(500, maxUrlBytes / 2 - 500) : 60_000;
+  return { cap: rowCap ?? capabilities?.rowCap, mostKeys: Math.min(500, maxValuesRows), mostText };
 }

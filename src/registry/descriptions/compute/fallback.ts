@@ -2,7 +2,7 @@ import { Batcher, type Weighed, weighed } from "./batches.ts";
 import { factKinds, type FactKind } from "./fact-kinds.ts";
 import { recordGroups } from "./kind-facts.ts";
 import { askProperty } from "./queries.ts";
-import { isSeen, observe, type Run } from "./run.ts";
+import { ask, isSeen, observe, type Run } from "./run.ts";
 import type { Unanswered } from "./session.ts";
 import { giveUp, keepBounds } from "./verdicts/keys.ts";
 
@@ -73,7 +73,7 @@ async function askProperties(run: Run, { key }: FailedKey): Promise<void> {
     .toSorted(([, one], [, other]) => (other.triples?.value ?? 0) - (one.triples?.value ?? 0))
     .slice(0, mostAsks);
   for (const [property] of unseen) {
-    const outcome = await run.session.ask({ query: askProperty(key, property, run.dialect), level: 5 });
+    const outcome = await ask(run, { query: askProperty(key, property, run.dialect), level: 5 });
     if (!outcome.ok) return;
     if (outcome.answer.boolean !== true) continue;
     const groups = new Map([[property, { detail: [property] }]]);

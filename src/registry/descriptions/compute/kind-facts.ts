@@ -63,8 +63,8 @@ export function completeLists(base: FactBase, kind: FactKind, key: string): void
   for (const list of listsOf(base, kind, key)) list.complete = true;
 }
 
-/** True if a key is proven and needs no query. */
-export function isProvenKey(base: FactBase, kind: FactKind, key: string): boolean {
+/** True if a key is verified and needs no query. */
+export function isVerifiedKey(base: FactBase, kind: FactKind, key: string): boolean {
   if (kind.detail.length > 0) {
     const lists = listsOf(base, kind, key);
     return lists.length > 0 && lists.every(({ complete }) => complete);

@@ -1,53 +1,44 @@
-import type { Task } from "./todo.ts";
 import { Batcher, weighed } from "./batches.ts";
 import type { Known } from "../facts.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { keysOf } from "./kind-facts.ts";
 import { computeFacts } from "./compute-facts.ts";
-import { type AnsweredList, countList, isProven, keepTotals, listed, mostListed } from "./verdicts/totals.ts";
+import { type AnsweredList, countList, isVerified, keepTotals, listed, mostListed } from "./verdicts/totals.ts";
 import { iriOf } from "../values.ts";
 import type { Groups, Observation } from "./observation.ts";
 import { keysQuery } from "./queries.ts";
-import { isCutFor, isSeen, observe, type Run, weightIn } from "./run.ts";
+import { ask, isCutFor, isSeen, observe, type Run, weightIn } from "./run.ts";
 
 const mostPages = 30;
 const leastLimit = 25;
 
 const tasks = { c: "class list", p: "property list", g: "graph list" } as const;
 
-/** A finished list, and the remaining work on it. */
-interface StartedList extends AnsweredList {
+/** A list as it was answered first; its counts and its completeness are still to be verified. */
+export interface StartedList extends AnsweredList {
   /** All counts came with it: finishing takes a few queries only. */
   readonly light: boolean;
-  /** Finds the counts of each key and whether the list is complete. */
-  readonly finish: () => Promise<void>;
+  /** Absent where an earlier run has finished the list. */
+  readonly listing?: Listing;
 }
 
 /** Tier 1: the list of all classes or properties. */
 export async function startList(run: Run, kind: FactKind): Promise<StartedList> {
-  const task = tasks[kind.key];
-  if (!run.todo.isOpen(task)) return { light: true, whole: false, finish: () => computeFacts(run, kind) };
+  if (!run.todo.isOpen(tasks[kind.key])) return { light: true, whole: false };
   const listing = await list(run, kind);
   if (!listing.whole) await findClaimed(run, kind);
-  const { observation } = listing;
-  return {
-    light: observation?.whole === true,
-    whole: listing.whole,
-    observation,
-    finish: () => finishList(run, kind, { task, listing }),
-  };
+  const { observation, whole } = listing;
+  return { light: observation?.whole === true, whole, observation, listing };
 }
 
-async function finishList(
-  run: Run,
-  kind: FactKind,
-  { task, listing }: { readonly task: Task; readonly listing: Listing },
-): Promise<void> {
+/** Finds the counts of each key, and whether the list is complete. */
+export async function finishList(run: Run, kind: FactKind, { listing }: StartedList): Promise<void> {
+  if (listing === undefined) return computeFacts(run, kind);
   const total = await countList(run, kind);
   await computeFacts(run, kind, listing.observation);
-  const complete = listing.whole && (await isProven(run, kind, listing.observation));
+  const complete = listing.whole && (await isVerified(run, kind, listing.observation));
   keepTotals(run, kind, { complete, total, record: total?.record ?? listing.record });
-  run.todo.close(task, complete ? undefined : { why: listing.why, record: listing.record });
+  run.todo.close(tasks[kind.key], complete ? undefined : { why: listing.why, record: listing.record });
 }
 
 interface Listing extends AnsweredList {
@@ -161,7 +152,7 @@ async function askPage(
 ): Promise<Listing & { readonly failed?: boolean; readonly fresh: number }> {
   const without = [...keys];
   const query = keysQuery(kind, { without, ...(bounds !== undefined && { bounds }) }, run.dialect);
-  const outcome = await run.session.ask({ query, level: bounds === undefined ? 1 : 2 });
+  const outcome = await ask(run, { query, level: bounds === undefined ? 1 : 2 });
   const { record } = outcome;
   if (!outcome.ok) return { failed: true, whole: false, fresh: 0, why: outcome.why, record };
   const { rows } = outcome.answer;

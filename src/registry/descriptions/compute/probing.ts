@@ -13,10 +13,10 @@ import {
   probes,
   tripleCountsQueries,
 } from "./queries.ts";
-import { askCount, leastCap, probeRowCap, type Run } from "./run.ts";
+import { ask, askCount, leastCap, probeRowCap, type Run } from "./run.ts";
 import type { Outcome } from "./session.ts";
 import { factKinds } from "./fact-kinds.ts";
-import { startList } from "./lists.ts";
+import { finishList, startList } from "./lists.ts";
 import { markInconsistent } from "./verdicts/keys.ts";
 
 /**
@@ -50,14 +50,14 @@ async function knowsValues(run: Run, capabilities: Capabilities | undefined): Pr
   if (told !== undefined) return told;
   const rows = await probeRowCap(run, probedRows[0]);
   if (rows >= leastCap) return true;
-  const small = await run.session.ask({ query: probes.values, level: 1 });
+  const small = await ask(run, { query: probes.values, level: 1 });
   return small.ok && small.answer.rows.length === 3;
 }
 
 /** COUNT and COUNT(DISTINCT): both show in one probe, unless it is more than the endpoint can do. */
 async function probeCounts(run: Run, capabilities: Capabilities | undefined): Promise<void> {
   const told = verdictOf(capabilities?.constructs, "aggregates");
-  const many = told === false ? undefined : await run.session.ask({ query: manyCountsQuery(run.dialect), level: 1 });
+  const many = told === false ? undefined : await ask(run, { query: manyCountsQuery(run.dialect), level: 1 });
   const [row] = many?.ok ? many.answer.rows : [];
   if (many && countOf(row?.get("n")) === manyCounted) {
     if (countOf(row?.get("u")) !== manyCounted / 2) distrustDistinct(run, many.record);
@@ -69,14 +69,14 @@ async function probeCounts(run: Run, capabilities: Capabilities | undefined): Pr
 }
 
 async function probeFewCounts(run: Run): Promise<void> {
-  const few = await run.session.ask({ query: fewCountsQuery(run.dialect), level: 1 });
+  const few = await ask(run, { query: fewCountsQuery(run.dialect), level: 1 });
   const right = few.ok ? countOf(few.answer.rows[0]?.get("u")) === 2 : few.why !== "refused";
   if (!right) distrustDistinct(run, few.record);
 }
 
 async function counts(run: Run, told: boolean | undefined): Promise<boolean> {
   if (told === true) return true;
-  const outcome = told === undefined ? await run.session.ask({ query: probes.count, level: 1 }) : undefined;
+  const outcome = told === undefined ? await ask(run, { query: probes.count, level: 1 }) : undefined;
   if (outcome && mayCount(outcome)) return true;
   run.todo.note({ what: noCounts, why: "refused", record: outcome?.record });
   return false;
@@ -90,7 +90,7 @@ const noCounts = "counts, and whether lists are complete";
 
 async function capByData(run: Run): Promise<void> {
   const limit = probedRows[0] + 1;
-  const outcome = await run.session.ask({ query: allTriplesQuery(limit), level: 1, maxRows: 2 * limit });
+  const outcome = await ask(run, { query: allTriplesQuery(limit), level: 1, maxRows: 2 * limit });
   if (!outcome.ok) return;
   const rows = outcome.answer.rows.length;
   if (rows >= probedRows[0]) run.wholeRows = probedRows[0];
@@ -140,13 +140,13 @@ const graphAttempts = 2;
 /** A server that was busy, or read its graphs for the first time, may need more time than it gives a query. */
 async function graphsOf(run: Run): Promise<Outcome> {
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await run.session.ask({ query: graphsQuery(2 * mostGraphs, run.dialect), level: 1 });
+    const outcome = await ask(run, { query: graphsQuery(2 * mostGraphs, run.dialect), level: 1 });
     if (outcome.ok || outcome.why === "refused" || attempt === graphAttempts) return outcome;
   }
 }
 
 async function hasSystemGraphs(run: Run): Promise<boolean> {
-  const outcome = await run.session.ask({ query: probes.systemGraphs, level: 5 });
+  const outcome = await ask(run, { query: probes.systemGraphs, level: 5 });
   return outcome.ok && outcome.answer.boolean === true;
 }
 
@@ -228,7 +228,7 @@ export async function turnToNamedGraphs(run: Run): Promise<boolean> {
   if (!run.todo.isOpen("graph list") || chosenGraphs(run).length > 0) return false;
   if (!(await isDefaultGraphEmpty(run))) return false;
   const graphs = await startList(run, factKinds.graphs);
-  await graphs.finish();
+  await finishList(run, factKinds.graphs, graphs);
   run.dialect = { ...run.dialect, named: run.base.namedGraphs.size > 0 };
   await findRepeats(run, run.base.namedGraphs.size);
   return run.dialect.named;
@@ -245,15 +245,15 @@ async function listGraphs(run: Run): Promise<void> {
   const { dialect } = run;
   run.dialect = { ...dialect, graphs: [], repeats: false };
   const graphs = await startList(run, factKinds.graphs);
-  if (graphs.light && !run.inconsistent) await graphs.finish();
+  if (graphs.light && !run.inconsistent) await finishList(run, factKinds.graphs, graphs);
   else run.todo.close("graph list", { why: "partial" });
   run.dialect = dialect;
   for (const graph of run.base.namedGraphs.keys()) if (isSystemGraph(graph)) run.base.namedGraphs.delete(graph);
 }
 
 /** Counts as empty only where nothing else has shown data. */
-async function isDefaultGraphEmpty({ base, dialect, session }: Run): Promise<boolean> {
-  if (base.classes.size > 0 || dialect.graphs.length > 0) return false;
-  const outcome = await session.ask({ query: probes.anything, level: 5 });
+async function isDefaultGraphEmpty(run: Run): Promise<boolean> {
+  if (run.base.classes.size > 0 || run.dialect.graphs.length > 0) return false;
+  const outcome = await ask(run, { query: probes.anything, level: 5 });
   return outcome.ok && outcome.sound && outcome.answer.boolean === false;
 }

@@ -5,7 +5,7 @@ import type { UnknownFact } from "../void-description.ts";
 import { weighed, workOf } from "./batches.ts";
 import { type FactKind, factKinds } from "./fact-kinds.ts";
 import { allTriplesQuery, firstTriplesCountQuery, solutionQuery } from "./queries.ts";
-import { askCount, isSeen, observe, type Run } from "./run.ts";
+import { ask, askCount, isSeen, observe, type Run } from "./run.ts";
 import { keepTriples, type ReadTriple } from "./triple-facts.ts";
 
 /** Name of the reading of all triples, in notes about contradicting answers. */
@@ -39,7 +39,7 @@ interface Read {
 /** All triples, or why they are not certain; undefined where some are not to be described. */
 async function readAll(run: Run, expected: number): Promise<Read | Omit<UnknownFact, "what"> | undefined> {
   const limit = expected + 1;
-  const outcome = await run.session.ask({ query: allTriplesQuery(limit), level: 1, maxRows: limit });
+  const outcome = await ask(run, { query: allTriplesQuery(limit), level: 1, maxRows: limit });
   const { record } = outcome;
   if (!outcome.ok) return { why: outcome.why, record };
   const { rows } = outcome.answer;
@@ -72,8 +72,8 @@ function tripleOf(row: ReadonlyMap<string, RDF.Term>): ReadTriple | undefined {
 const isOfEngine = ({ subject, property }: ReadTriple): boolean =>
   [subject.value, property].some((iri) => iri.startsWith("http://www.openlinksw.com/schemas/virtrdf#"));
 
-async function isLast({ session, dialect }: Run, offset: number): Promise<boolean> {
-  const outcome = await session.ask({ query: solutionQuery(factKinds.properties, offset, dialect), level: 2 });
+async function isLast(run: Run, offset: number): Promise<boolean> {
+  const outcome = await ask(run, { query: solutionQuery(factKinds.properties, offset, run.dialect), level: 2 });
   return outcome.ok && outcome.sound && outcome.answer.rows.length === 0;
 }
 

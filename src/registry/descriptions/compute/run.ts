@@ -1,12 +1,16 @@
-import type { Count, MeasurementRecord } from "../void-description.ts";
-import type { Todo } from "./todo.ts";
+import type { Clock } from "../../../clock.ts";
+import type { Count, MeasurementRecord, VoidDescription } from "../void-description.ts";
 import type { DescribeTarget } from "./describer.ts";
-import { countOf, isCut, type Observation, readObservation } from "./observation.ts";
-import { type DatasetCount, type FactBase, mergedCount } from "./fact-base.ts";
+import { buildDescription } from "./description-builder.ts";
+import { type DatasetCount, type FactBase, mergedCount, withClaims } from "./fact-base.ts";
 import type { FactKind, FactKindName } from "./fact-kinds.ts";
 import { keysOf, sizeOf } from "./kind-facts.ts";
+import { countOf, isCut, type Observation, readObservation } from "./observation.ts";
 import { type Dialect, groupsQuery, probedRows, rowCapQuery, type Selection } from "./queries.ts";
-import { type Session, type Unanswered, StopRun } from "./session.ts";
+import { type Outcome, type Question, type Session, type Unanswered, StopRun } from "./session.ts";
+import type { Todo } from "./todo.ts";
+import type { ReadTriple } from "./triple-facts.ts";
+import { reconcile } from "./verdicts/reconcile.ts";
 
 /** All solutions of a list and its distinct keys. */
 export interface ListTotal {
@@ -19,6 +23,11 @@ export interface ListTotal {
 /** One run of the describer, with its knowledge of the endpoint. */
 export interface Run {
   readonly target: DescribeTarget;
+  readonly clock: Clock;
+  /** The description that it goes on from. */
+  readonly known: VoidDescription | undefined;
+  /** ISO 8601; of a run that goes on, when the first one began. */
+  readonly startedAt: string;
   readonly session: Session;
   readonly base: FactBase;
   /** The publisher's description: keys worth asking for, and a second source for what agrees with it. */
@@ -47,10 +56,55 @@ export interface Run {
   readonly tooMuch: Map<FactKindName, "failed" | "cut">;
   /** Solutions and distinct keys of the lists, each counted in one row. */
   readonly listTotals: Map<FactKindName, ListTotal>;
-  /** Hands the description so far to the caller, for a later run to go on from. */
-  readonly checkpoint: () => Promise<void>;
+  /** Takes the description so far, for a later run to go on from. */
+  readonly save: ((description: VoidDescription) => Promise<void>) | undefined;
+  /** Questions between two times that it is saved. */
+  readonly checkpointEvery: number;
+  /** Questions since the last time. */
+  unsaved: number;
+  /** All triples, where the dataset is described from them. */
+  triples: readonly ReadTriple[] | undefined;
   /** Reports the progress of the run. */
   readonly progress: (stage: string, done: number, total: number) => void;
+}
+
+/**
+ * Asks a question, and saves the description so far every few of them.
+ * @throws StopRun when the run must end; what saving throws
+ */
+export async function ask(run: Run, question: Question): Promise<Outcome> {
+  const outcome = await run.session.ask(question);
+  run.unsaved += 1;
+  if (run.unsaved >= run.checkpointEvery) await checkpoint(run);
+  return outcome;
+}
+
+/** Saves the description so far, unless nothing was asked since the last time. */
+export async function checkpoint(run: Run): Promise<void> {
+  if (run.unsaved === 0) return;
+  run.unsaved = 0;
+  await run.save?.(describedBy(run));
+}
+
+/** The description so far: facts that agree with each other, above the publisher's claims. */
+export function describedBy({ target, clock, known, startedAt, session, base, claims, todo }: Run): VoidDescription {
+  reconcile(base, todo);
+  const { shown, lacking } = withClaims(base, claims);
+  for (const fact of lacking) todo.note({ ...fact, why: "contradicted" });
+  const { requests, bytes, ms } = session.spent;
+  const before = known?.cost ?? { requests: 0, bytes: 0, ms: 0 };
+  return buildDescription(shown, {
+    endpoint: target.endpoint.url,
+    id: target.endpoint.id,
+    dataset: target.dataset ?? known?.dataset ?? `${target.endpoint.url}#dataset`,
+    known,
+    startedAt,
+    finishedAt: new Date(clock.now()).toISOString(),
+    unfinished: todo.unfinished,
+    unknown: todo.unknown(),
+    records: session.records,
+    cost: { requests: before.requests + requests, bytes: before.bytes + bytes, ms: before.ms + ms },
+  });
 }
 
 /** Rows of one run; each may be a fact that is kept. */
@@ -63,7 +117,7 @@ export async function observe(
   options: { readonly selection: Selection; readonly level: MeasurementRecord["rung"] },
 ): Promise<Observation | Unanswered> {
   const { selection, level } = options;
-  const outcome = await run.session.ask({ query: groupsQuery(kind, selection, run.dialect), level });
+  const outcome = await ask(run, { query: groupsQuery(kind, selection, run.dialect), level });
   if (!outcome.ok) return outcome;
   const { answer, record, sound } = outcome;
   run.rowsSeen += answer.rows.length;
@@ -91,8 +145,8 @@ export interface Counted {
 }
 
 /** Asks for the one number `?n`. */
-export async function askCount({ session }: Run, query: string): Promise<Counted> {
-  const outcome = await session.ask({ query, level: 1 });
+export async function askCount(run: Run, query: string): Promise<Counted> {
+  const outcome = await ask(run, { query, level: 1 });
   const { record } = outcome;
   if (!outcome.ok) return { value: undefined, sound: false, why: outcome.why, record };
   const [row, second] = outcome.answer.rows;
@@ -121,7 +175,7 @@ export async function isCutFor(run: Run, rows: number): Promise<boolean> {
 
 /** Asks for `size` rows; receiving fewer reveals the cap, if the endpoint supports VALUES at all. */
 export async function probeRowCap(run: Run, size: (typeof probedRows)[number]): Promise<number> {
-  const outcome = await run.session.ask({ query: rowCapQuery(size), level: 1, maxRows: 2 * size });
+  const outcome = await ask(run, { query: rowCapQuery(size), level: 1, maxRows: 2 * size });
   const rows = outcome.ok ? outcome.answer.rows.length : 0;
   if (rows >= size) run.wholeRows = run.cap === undefined ? size : run.wholeRows;
   else if (rows >= leastCap) run.cap = Math.min(run.cap ?? rows, rows);

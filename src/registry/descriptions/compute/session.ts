@@ -6,7 +6,7 @@ import { type Failed, RequestLog } from "../request-log.ts";
 import type { MeasurementRecord } from "../void-description.ts";
 
 /** One query of the description. */
-interface Question {
+export interface Question {
   readonly query: string;
   readonly level: MeasurementRecord["rung"];
   readonly maxRows?: number;
@@ -43,8 +43,6 @@ interface SessionOptions {
   readonly budget: { readonly requests: number; readonly ms: number; readonly bytes: number };
   /** Records of earlier runs; new ones follow them. */
   readonly records: readonly MeasurementRecord[];
-  /** Called after every answered or failed question. */
-  readonly afterEach: () => Promise<void>;
 }
 
 const mostRows = 200_000;
@@ -95,10 +93,7 @@ export class Session {
     for (let attempt = 1; ; attempt++) {
       this.#checkEnd();
       const outcome = await this.#askOnce(question);
-      if (!("waitMs" in outcome)) {
-        await this.#options.afterEach();
-        return outcome;
-      }
+      if (!("waitMs" in outcome)) return outcome;
       const { unreachable, record } = outcome;
       if (attempt >= attemptsPerQuery) {
         if (unreachable) throw new StopRun("unreachable");

@@ -2,7 +2,7 @@ import { bestTexts, textProperties } from "../term-texts.ts";
 import { isWritable } from "../values.ts";
 import type { FactBase } from "./fact-base.ts";
 import { termTextsQuery } from "./queries.ts";
-import type { Run } from "./run.ts";
+import { ask, type Run } from "./run.ts";
 
 /** Terms that are asked for: the most frequent ones. */
 const mostTerms = 2_000;
@@ -31,12 +31,12 @@ const hasNoGraphs = ({ namedGraphs, graphsBeside }: FactBase): boolean =>
 
 /** @returns why not everything was answered; one batch that fails ends it, as the others would fail alike */
 async function askTexts(run: Run, iris: readonly string[], where: "described" | "any graph") {
-  const { base, session, dialect, mostKeys } = run;
+  const { base, dialect, mostKeys } = run;
   const size = Math.max(1, Math.min(mostKeys, batchSize));
   for (let at = 0; at < iris.length; at += size) {
     const batch = iris.slice(at, at + size);
     const query = termTextsQuery({ iris: batch, properties: textProperties, where }, dialect);
-    const outcome = await session.ask({ query, level: 2, maxRows: mostRows });
+    const outcome = await ask(run, { query, level: 2, maxRows: mostRows });
     if (!outcome.ok) return { why: outcome.why, record: outcome.record };
     const rows = Map.groupBy(outcome.answer.rows, (row) => row.get("t")?.value);
     for (const iri of batch) {

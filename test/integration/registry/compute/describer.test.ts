@@ -32,15 +32,13 @@ interface Call extends Partial<DescribeOptions> {
   readonly readTriples?: number;
 }
 
-function describeWith(
+async function describeWith(
   asker: PolicyAsker,
   { target, readTriples = 0, ...options }: Call = {},
 ): Promise<VoidDescription> {
   const describer = createDescriber({ asker, clock: instant, pauseMs: 0, checkpointEvery: 1, readTriples });
-  return describer.describe(
-    { endpoint: { url: endpointUrl }, ...target },
-    { signal: new AbortController().signal, ...options },
-  );
+  const asked = { endpoint: { url: endpointUrl }, ...target };
+  return (await describer.describe(asked, { signal: new AbortController().signal, ...options })).description;
 }
 
 function shouldBeTrue(description: VoidDescription): void {
@@ -293,7 +291,7 @@ describe("a run that ends early", () => {
     const checkpoints: VoidDescription[] = [];
     const running = describeWith(asker, {
       signal: controller.signal,
-      onCheckpoint: (description) => {
+      save: async (description) => {
         checkpoints.push(description);
         if (checkpoints.length === 10) controller.abort();
       },

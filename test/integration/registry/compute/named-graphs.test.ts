@@ -25,16 +25,14 @@ beforeAll(() => {
   overlapping = [...apart, ...again];
 });
 
-function describeWith(
+async function describeWith(
   asker: PolicyAsker,
   options: Partial<DescribeOptions> = {},
   readTriples = 20_000,
 ): Promise<VoidDescription> {
   const describer = createDescriber({ asker, clock: instant, pauseMs: 0, checkpointEvery: 1, readTriples });
-  return describer.describe(
-    { endpoint: { url: "http://endpoint.example/sparql" } },
-    { signal: new AbortController().signal, ...options },
-  );
+  const target = { endpoint: { url: "http://endpoint.example/sparql" } };
+  return (await describer.describe(target, { signal: new AbortController().signal, ...options })).description;
 }
 
 function shouldBeTrue(description: VoidDescription): void {

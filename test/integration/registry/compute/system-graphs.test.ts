@@ -26,7 +26,8 @@ async function describedAfter(refusals: number): Promise<{ found: VoidDescriptio
   });
   const describer = createDescriber({ asker, clock: instant, pauseMs: 0 });
   const target = { endpoint: { url } };
-  return { found: await describer.describe(target, { signal: new AbortController().signal }), asked };
+  const { description } = await describer.describe(target, { signal: new AbortController().signal });
+  return { found: description, asked };
 }
 
 const classesOf = ({ classPartitions }: VoidDescription): readonly string[] =>

@@ -3,13 +3,10 @@ import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { Handover } from "../../../../src/jobs/job-kind.ts";
 import type { JobContext, JobProgress } from "../../../../src/jobs/job-queue.ts";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import type {
-  Describer,
-  DescribeOptions,
-  DescribeTarget,
-} from "../../../../src/registry/descriptions/compute/describer.ts";
+import type { DescribeOptions, DescribeTarget } from "../../../../src/registry/descriptions/compute/describer.ts";
 import { createDescriptionService } from "../../../../src/registry/descriptions/description-service.ts";
 import { createDescriptionStore } from "../../../../src/registry/descriptions/description-store.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
@@ -25,7 +22,7 @@ const entries = new Map([
   ["dump", entry("dump", { interface: "file" })],
 ]);
 
-type Describe = (target: DescribeTarget, options: DescribeOptions) => ReturnType<Describer["describe"]>;
+type Describe = (target: DescribeTarget, options: DescribeOptions) => Promise<VoidDescription>;
 
 const finished = { ...sampleDescription, unfinished: false };
 const open = { ...sampleDescription, classesComplete: false, propertiesComplete: false };
@@ -47,7 +44,7 @@ const setUp = (describeIt: Describe, more: Partial<DescriptionServiceOptions> = 
         return { checks: [], quarantined: [], contradicted: [], records, cost };
       },
     },
-    describer: { describe: describeIt },
+    describer: { describe: async (...asked) => ({ description: await describeIt(...asked) }) },
     descriptions,
     jobs,
     clock,
@@ -98,7 +95,7 @@ describe("a run", () => {
     const { run, service, descriptions, changes, progress } = setUp(async (target, options) => {
       seen.push([target, options]);
       options.onProgress?.({ stage: "classes", done: 1 });
-      await options.onCheckpoint?.(open);
+      await options.save?.(open);
       return finished;
     });
     expect(await run({ id: "people", isPolite: true })).toEqual({
@@ -184,9 +181,9 @@ describe("a run for the lists", () => {
 });
 
 it("lists are published when they become complete, and when they are not any more", async () => {
-  const { run, service } = setUp(async (_target, { onCheckpoint }) => {
+  const { run, service } = setUp(async (_target, { save }) => {
     for (const propertiesComplete of [false, true, true, false]) {
-      await onCheckpoint?.({ ...open, propertiesComplete });
+      await save?.({ ...open, propertiesComplete });
       published.push((await service.get("people"))?.propertiesComplete);
     }
     return finished;
@@ -217,7 +214,7 @@ it.each<
 
 describe("a run that fails half-way", () => {
   const failing: Describe = async (_target, options) => {
-    await options.onCheckpoint?.({ ...finished, title: "checkpoint" });
+    await options.save?.({ ...finished, title: "checkpoint" });
     throw new FedwayError("ENDPOINT_FAILED", "The endpoint died.", { fault: "http-5xx" });
   };
   it("keeps what was found, marked as unfinished", async () => {
@@ -237,7 +234,7 @@ describe("a run that fails half-way", () => {
   it("stores nothing when it was cancelled, but the work", async () => {
     const stop = new AbortController();
     const { run, service, descriptions } = setUp(async (_target, options) => {
-      await options.onCheckpoint?.(open);
+      await options.save?.(open);
       stop.abort();
       throw new FedwayError("CANCELLED", "cancelled");
     });

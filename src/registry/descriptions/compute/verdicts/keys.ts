@@ -3,14 +3,14 @@ import type { Fact } from "../../facts.ts";
 import type { FactStatus, UnknownFact } from "../../void-description.ts";
 import type { FactBase } from "../fact-base.ts";
 import type { FactKind } from "../fact-kinds.ts";
-import { completeLists, isProvenKey, keysOf, recordGroups } from "../kind-facts.ts";
+import { completeLists, isVerifiedKey, keysOf, recordGroups } from "../kind-facts.ts";
 import { type Groups, type KeyObservation, type Observation, sumsByFirst } from "../observation.ts";
 import type { Run } from "../run.ts";
 import type { Todo } from "../todo.ts";
 
-/** The keys of a kind about which something is missing: not dealt with, not proven, not stated by the publisher. */
+/** The keys of a kind about which something is missing: not dealt with, not verified, not stated by the publisher. */
 export function missingKeys(base: FactBase, kind: FactKind, todo: Todo): readonly string[] {
-  return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !isProvenKey(base, kind, key));
+  return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !isVerifiedKey(base, kind, key));
 }
 
 /** An answer about this much work (solutions) lacked some of it: nothing found from now on is called exact or complete. */
@@ -58,7 +58,7 @@ export function accept(run: Run, kind: FactKind, { key, observation }: KeyObserv
   run.todo.settle(kind, key);
 }
 
-/** Settles keys by whether a second way agrees with the answer about each; none is proven by an endpoint that contradicts itself. */
+/** Settles keys by whether a second way agrees with the answer about each; none is verified by an endpoint that contradicts itself. */
 export function settle(
   run: Run,
   kind: FactKind,
@@ -84,7 +84,7 @@ export type Verdict = "agrees" | "contradicts" | "unknown";
 
 /**
  * Compares the groups of a key with what is known exactly from queries of another kind. Kinds of objects add up to the
- * triples of their property, which proves the groups; the instances of a class are the subjects of its `rdf:type`
+ * triples of their property, which verifies the groups; the instances of a class are the subjects of its `rdf:type`
  * triples, which can only refute them ("unknown" when it does not).
  */
 export function compareWithKnown(

@@ -2,7 +2,6 @@ import type { Count } from "../../void-description.ts";
 import type { Todo } from "../todo.ts";
 import type { CountName, Counts, Fact, FactList } from "../../facts.ts";
 import { existing, type FactBase } from "../fact-base.ts";
-import { weakenTotals } from "./totals.ts";
 
 /**
  * Makes the facts agree with each other. Items seen anywhere are added to the lists: a list that lacked one was not
@@ -153,4 +152,17 @@ function summed(parts: FactList): Count | undefined {
   const exact = parts.complete && known.length === parts.size && known.every(({ status }) => status === "exact");
   const value = known.reduce((sum, count) => sum + count.value, 0);
   return { value, status: exact ? "exact" : "lowerBound", record: first.record };
+}
+
+/** Totals that follow from lists are exact only while these are complete. */
+function weakenTotals({ totals, classes, properties }: FactBase): void {
+  for (const [name, { complete }, least] of [
+    ["classes", classes, classes.size],
+    ["properties", properties, properties.size],
+    ["triples", properties, 0],
+  ] as const) {
+    const count = totals[name];
+    if (count?.status === "exact" && !complete)
+      totals[name] = { ...count, value: Math.max(count.value, least), status: "lowerBound" };
+  }
 }

@@ -1,10 +1,10 @@
 import { rdf } from "../../../../rdf/vocabularies.ts";
-import type { DatasetCount, FactBase } from "../fact-base.ts";
+import type { DatasetCount } from "../fact-base.ts";
 import { type FactKind, factKinds } from "../fact-kinds.ts";
 import { keysOf, sizeOf } from "../kind-facts.ts";
 import { countOf, type Observation, solutionsOf } from "../observation.ts";
 import { listTotalQuery, missingKeyQuery, solutionQuery } from "../queries.ts";
-import { type Counted, keepTotal, type ListTotal, type Run } from "../run.ts";
+import { ask, type Counted, keepTotal, type ListTotal, type Run } from "../run.ts";
 import { markInconsistent, type Verdict } from "./keys.ts";
 
 /** The longest lists that are made, by the variable of their keys. */
@@ -13,7 +13,7 @@ export const mostListed = { c: 10_000, p: 10_000, g: 500 } as const;
 /** The keys of a list. */
 export const listed = (run: Run, kind: FactKind): readonly string[] => [...keysOf(run.base, kind).keys()];
 
-/** Counts all solutions and distinct keys of a list once, and remembers them for its proof. */
+/** Counts all solutions and distinct keys of a list once, and remembers them for its verification. */
 async function countAll(run: Run, kind: FactKind): Promise<ListTotal | undefined> {
   const total = run.listTotals.get(kind.name) ?? (run.dialect.count ? await askTotal(run, kind) : undefined);
   if (total !== undefined) run.listTotals.set(kind.name, total);
@@ -28,7 +28,7 @@ export async function countList(run: Run, kind: FactKind): Promise<ListTotal | u
 }
 
 async function askTotal(run: Run, kind: FactKind): Promise<ListTotal | undefined> {
-  const outcome = await run.session.ask({ query: listTotalQuery(kind, run.dialect), level: 1 });
+  const outcome = await ask(run, { query: listTotalQuery(kind, run.dialect), level: 1 });
   if (!outcome.ok || !outcome.sound) return undefined;
   const [row] = outcome.answer.rows;
   const solutions = countOf(row?.get("n"));
@@ -50,7 +50,7 @@ export async function noteChange(run: Run, kind: FactKind): Promise<void> {
 
 /** Asks for one solution beyond the count: if there is one, only some of them were counted. */
 async function lookBeyond(run: Run, kind: FactKind, { solutions, record }: ListTotal): Promise<void> {
-  const outcome = await run.session.ask({ query: solutionQuery(kind, solutions, run.dialect), level: 2 });
+  const outcome = await ask(run, { query: solutionQuery(kind, solutions, run.dialect), level: 2 });
   if (outcome.ok && outcome.answer.rows.length > 0) markInconsistent(run, solutions, record);
 }
 
@@ -66,7 +66,7 @@ export interface AnsweredList {
  * Marks the lists complete whose sums agree with a count of all triples, before their counts are verified. Class by class,
  * the solutions add up to the triples of `rdf:type`, so that classes need no query of their own.
  */
-export async function proveLists(run: Run, classes: AnsweredList, properties: AnsweredList): Promise<void> {
+export async function verifyLists(run: Run, classes: AnsweredList, properties: AnsweredList): Promise<void> {
   const { observation, whole } = properties;
   if (observation === undefined || !whole || !run.dialect.count) return;
   const total = await countAll(run, factKinds.properties);
@@ -74,12 +74,12 @@ export async function proveLists(run: Run, classes: AnsweredList, properties: An
   if (run.inconsistent || !total?.solutions || sumOf(observation) !== total.solutions) return;
   run.base.properties.complete = true;
   const typed = solutionsOf(observation.groups.get(rdf.type)) ?? 0;
-  // A list that an earlier run has proven is not made again.
+  // A list that an earlier run has verified is not made again.
   if (classes.whole && classes.observation && sumOf(classes.observation) === typed) run.base.classes.complete = true;
 }
 
 /** True if a second method confirms that a list is complete. */
-export async function isProven(run: Run, kind: FactKind, observation: Observation | undefined): Promise<boolean> {
+export async function isVerified(run: Run, kind: FactKind, observation: Observation | undefined): Promise<boolean> {
   if (run.inconsistent || !run.dialect.count) return false;
   const keys = listed(run, kind);
   // An empty answer may also come from an endpoint that failed on a query over everything.
@@ -112,7 +112,7 @@ async function isExhausted(run: Run, kind: FactKind, keys: readonly string[]): P
 }
 
 async function missing(run: Run, kind: FactKind, keys: readonly string[]): Promise<number | undefined> {
-  const outcome = await run.session.ask({ query: missingKeyQuery(kind, keys, run.dialect), level: 2 });
+  const outcome = await ask(run, { query: missingKeyQuery(kind, keys, run.dialect), level: 2 });
   return outcome.ok && outcome.sound ? outcome.answer.rows.length : undefined;
 }
 
@@ -163,16 +163,3 @@ export function keepNodes(
 
 /** All triples were counted whole, so an answer over all of them is not beyond the endpoint. */
 const isTrusted = (run: Run): boolean => !run.inconsistent && run.base.totals.triples?.status === "exact";
-
-/** Totals that follow from lists are exact only while these are complete. */
-export function weakenTotals({ totals, classes, properties }: FactBase): void {
-  for (const [name, { complete }, least] of [
-    ["classes", classes, classes.size],
-    ["properties", properties, properties.size],
-    ["triples", properties, 0],
-  ] as const) {
-    const count = totals[name];
-    if (count?.status === "exact" && !complete)
-      totals[name] = { ...count, value: Math.max(count.value, least), status: "lowerBound" };
-  }
-}

@@ -54,7 +54,6 @@ function stage(steps: readonly Step[], options: Partial<SessionOptions> = {}): S
     queryTimeoutMs: 60_000,
     budget: { requests: 100, ms: 3_600_000, bytes: 1_000_000 },
     records: [],
-    afterEach: () => Promise.resolve(),
     ...options,
   });
   return { session, waits, asked };
@@ -160,9 +159,9 @@ describe("a session", () => {
     const { session } = stage([{}], {
       signal: controller.signal,
       pauseMs: 10,
-      afterEach: () => Promise.resolve(controller.abort()),
     });
     await ask(session);
+    controller.abort();
     await expect(ask(session)).rejects.toMatchObject({ reason: "cancelled" });
   });
 
