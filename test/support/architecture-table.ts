@@ -62,7 +62,7 @@ export const modules: readonly Module[] = [
       "structure.ts",
     ],
     imports: whole("rdf"),
-    packages: ["lru-cache", "sparqljs"],
+    packages: ["lru-cache", "sparqljs", "@traqula/*", "rdf-data-factory"],
   },
   {
     name: "results",

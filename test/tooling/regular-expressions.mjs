@@ -67,22 +67,23 @@ async function noteBuilt() {
   const Original = RegExp;
   const root = pathToFileURL(`${process.cwd()}/`).href;
   const built = new Set();
-  globalThis.RegExp = class extends Original {
-    constructor(...given) {
-      super(...given);
-      for (const line of new Error().stack.split("\n")) {
-        const [, file, number] = /^.*?\(?(file:.*):(\d+):\d+\)?$/u.exec(line) ?? [];
-        const place = file?.startsWith(root) && `${file.slice(root.length)}:${number}`;
-        if (!calls.has(place)) continue;
-        built.add(place);
-        note(calls.get(place).file, this.source, this.flags);
-        break;
-      }
+  const build = (given) => {
+    const expression = new Original(...given);
+    for (const line of new Error().stack.split("\n")) {
+      const [, file, number] = /^.*?\(?(file:.*):(\d+):\d+\)?$/u.exec(line) ?? [];
+      const place = file?.startsWith(root) && `${file.slice(root.length)}:${number}`;
+      if (!calls.has(place)) continue;
+      built.add(place);
+      note(calls.get(place).file, expression.source, expression.flags);
+      break;
     }
-    static get [Symbol.species]() {
-      return Original;
-    }
+    return expression;
   };
+  // Libraries call it without `new`, too.
+  globalThis.RegExp = new Proxy(Original, {
+    construct: (_, given) => build(given),
+    apply: (_, __, given) => build(given),
+  });
   for (const file of new Set([...calls.values()].map((call) => call.file))) await import(root + file);
   globalThis.RegExp = Original;
   for (const [place, { file, source }] of calls) if (!built.has(place)) note(file, source, undefined);

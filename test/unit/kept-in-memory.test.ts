@@ -62,7 +62,8 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "sparql/dialect/stumble.ts",
     "sparql/patterns/joined-patterns.ts",
     "sparql/patterns/monotone.ts",
-    "sparql/parse/parser-tables.ts#places",
+    "sparql/parse/parse-tree.ts#exists",
+    "sparql/parse/term-reader.ts#places",
     "sparql/rewrite/substitution.ts",
   ],
   "one entry for each call, thread, socket or listener at once, which are bounded where they are let in": [
@@ -174,7 +175,6 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "registry/find/words/words.ts",
     "results/negotiation.ts#acceptHeaders",
     "results/parse-xml.ts#noAttributes",
-    "sparql/parse/parser-tables.ts#rulesOfKind #knownWords",
     "shards/src/target-lock.ts",
   ],
 };

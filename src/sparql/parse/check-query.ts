@@ -20,7 +20,7 @@ export function illegalUse(query: Checked): FedwayError | undefined {
   const selects = selectsOf(query.outline);
   const labels = new Map<string, object>();
   return (
-    firstOf(selects, (select) => illegalAlias(query, select)) ??
+    firstOf(selects, (select) => sameColumns(query, select) ?? illegalAlias(query, select)) ??
     firstOf(groups, (group) => illegalLabel(query, group, labels) ?? illegalBind(query, group)) ??
     firstOf(selects, (select) => nestedAggregate(query, select) ?? illegalProjection(query, select)) ??
     misplacedAggregate(
@@ -77,6 +77,22 @@ function illegalBind(query: Checked, group: Group): FedwayError | undefined {
       });
     }
     for (const name of visibleInElement(query.tokens, element)) visible.add(name);
+  }
+  return undefined;
+}
+
+function sameColumns(query: Checked, { tree }: SelectOutline): FedwayError | undefined {
+  if (tree.queryType !== "SELECT") return undefined;
+  const names = new Set<string>();
+  for (const column of tree.variables) {
+    const variable = "expression" in column ? column.variable : column;
+    if (isVariable(variable) && names.has(variable.value)) {
+      return syntaxError(query.text, tokenOf(query, variable).start, {
+        message: `Two columns have the same name (?${variable.value.slice(0, 60)}).`,
+        next: "Give each column its own name.",
+      });
+    }
+    names.add(variable.value);
   }
   return undefined;
 }

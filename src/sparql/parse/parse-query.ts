@@ -4,14 +4,16 @@ import type { Query } from "sparqljs";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
 import { dialectEdits } from "../dialect/dialect-rules.ts";
-import { type Group, outlineBuilders, type OutlinePart, type QueryOutline } from "./outline.ts";
+import type { Group, QueryOutline } from "./outline.ts";
 import { illegalUse } from "./check-query.ts";
-import { type Places, runSparqlParser } from "./parser-tables.ts";
-import { locateParserError, tooDeep } from "./parser-errors.ts";
+import { Misfit, readGrammar, type Source } from "./grammar.ts";
+import { treeOf } from "./parse-tree.ts";
+import type { Places } from "./term-reader.ts";
+import { misfitError, tooDeep } from "./parser-errors.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import { wrongText } from "./wrong-text.ts";
-import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
-import { isWord, offsetAt, syntaxError, type Token, tokenize } from "./tokens.ts";
+import { afterPrologue, type Prologue, readPrologue, resolveIri } from "./resolve-iri.ts";
+import { isWord, offsetAt, syntaxError, type Token, tokenAt, tokenize } from "./tokens.ts";
 
 /** The four query forms of SPARQL 1.1. */
 export type QueryForm = QueryOutline["form"];
@@ -134,15 +136,59 @@ function checkTokens(text: string, tokens: readonly Token[]): void {
       next: "Write \\uXXXX or \\UXXXXXXXX with the number of a character.",
     });
   }
-  const twice = tokens.find((token, at) => isWord(token, "VALUES") && isWord(tokens[at - 1], "VALUES"));
-  // sparqljs accepts it.
-  if (twice) throw syntaxError(text, twice.start, { message: 'Unexpected "VALUES".', next: "Remove one of the two." });
   const bad = tokens.find((token) => token.kind === "invalid");
   if (!bad) return;
   const quote = bad.text === '"' || bad.text === "'";
   throw syntaxError(text, bad.start, {
     message: quote ? "A string literal is not closed." : `Unexpected character ${JSON.stringify(bad.text)}.`,
     next: quote ? "Close the literal; one that spans lines needs three quotes." : "Remove or escape the character.",
+  });
+}
+
+/** An IRI without a scheme needs a BASE to be resolved against. */
+function checkNames(text: string, tokens: readonly Token[], prologue: Prologue): void {
+  const relative = tokens.find(
+    (token, at) =>
+      (token.kind === "iri" || (token.kind === "pname" && at >= prologue.length)) &&
+      !absolute.test(resolveIri(prologue, token)),
+  );
+  if (!relative) return;
+  throw syntaxError(text, relative.start, {
+    message: `Cannot resolve relative IRI ${resolveIri(prologue, relative).slice(0, 200)} because no base IRI was set.`,
+    next: "Declare BASE <...> or write the IRI in full.",
+  });
+}
+
+const absolute = /^[a-z][a-z0-9.+-]*:/i;
+
+/** A row of VALUES has as many values as there are variables (SPARQL 1.1 Query, note 11 of the grammar). */
+function checkRows(text: string, tokens: readonly Token[]): void {
+  for (const [at, token] of tokens.entries()) {
+    const isTable = isWord(token, "VALUES") && tokens[at + 1]?.text === "(";
+    if (isTable && new Set(rowWidths(tokens, at + 1)).size > 1) throw unevenRow(text, token);
+  }
+}
+
+/** Numbers of variables in brackets, and of values in each row in brackets, up to the brace that ends them. */
+function rowWidths(tokens: readonly Token[], from: number): readonly number[] {
+  const widths: number[] = [];
+  let count = 0;
+  for (let at = from; at < tokens.length; at++) {
+    const { kind, text } = tokenAt(tokens, at);
+    if (text === "}") break;
+    if (text === "(") count = 0;
+    else if (text === ")") widths.push(count);
+    // The datatype behind it is no value.
+    else if (text === "^^") count--;
+    else if (kind !== "lang" && kind !== "punct") count++;
+  }
+  return widths;
+}
+
+function unevenRow(text: string, { start }: Token): FedwayError {
+  return syntaxError(text, start, {
+    message: "Inconsistent VALUES length.",
+    next: "Give each row as many values as there are variables; UNDEF stands for none.",
   });
 }
 
@@ -207,11 +253,10 @@ function grammatical(written: string): ParsedQuery {
   checkTokens(text, tokens);
   const prologue = readPrologue(tokens);
   checkPrefixes(text, tokens, prologue);
-  const { ast, places, parts } = parseTokens({ text, tokens, prologue });
-  if (ast.type === "update") throw updateRefused("An update");
+  checkRows(text, tokens);
+  const { ast, places, outline } = parseTokens({ text, tokens, prologue });
+  checkNames(text, tokens, prologue);
   if (treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);
-  const outline = parts.find((part): part is QueryOutline => part.kind === "select");
-  if (outline === undefined) throw new Error("a query without an outline");
   const form = ast.queryType;
   return { text, kind: kinds[form], form, ast, places, tokens, outline, prologue };
 }
@@ -246,12 +291,13 @@ function repeated(tokens: readonly Token[], select: number): readonly Token[] {
 
 const mostColumnTokens = 2_000;
 
-function parseTokens(source: Pick<ParsedQuery, "text" | "tokens" | "prologue">) {
+function parseTokens(source: Source) {
   try {
-    return runSparqlParser<OutlinePart>(source, outlineBuilders(source.tokens));
+    return treeOf(source, readGrammar(source));
   } catch (thrown) {
-    if (thrown instanceof FedwayError) throw thrown;
-    throw locateParserError(source.text, source.tokens, thrown);
+    if (thrown instanceof RangeError) throw tooDeep(source.text);
+    if (thrown instanceof Misfit) throw misfitError(source, thrown.at);
+    throw thrown;
   }
 }
 

@@ -102,6 +102,12 @@ const calledWords: ReadonlySet<string> = new Set(
     "COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT LANGDIR HASLANG HASLANGDIR STRLANGDIR ISTRIPLE TRIPLE SUBJECT PREDICATE OBJECT"
   ).split(" "),
 );
+const otherWords: ReadonlySet<string> = new Set("BASE PREFIX VERSION CONSTRUCT DESCRIBE BY SEPARATOR A".split(" "));
+
+/** True for a word of the grammar, in upper case. */
+export const isKeyword = (word: string): boolean =>
+  clauseWords.has(word) || calledWords.has(word) || otherWords.has(word);
+
 const longestJoined = 40;
 
 /** Keywords may follow each other without a blank, as in FILTERREGEX: the length of the first, or of the whole word. */

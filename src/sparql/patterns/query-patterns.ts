@@ -224,7 +224,8 @@ function addNegated(items: readonly Path[], { subject, object }: Ends, steps: St
   const add = (ends: Ends, exceptPredicates: readonly string[]): void => {
     steps.found.push({ ...ends, predicate: { kind: "variable", name: steps.freshName() }, exceptPredicates });
   };
-  if (forward.length > 0) add({ subject, object }, forward);
+  // `!()` excludes nothing.
+  if (forward.length > 0 || backward.length === 0) add({ subject, object }, forward);
   if (backward.length > 0) add({ subject: object, object: subject }, backward);
 }
 

@@ -129,6 +129,8 @@ export function sameWithoutWrappers(a: ParsedQuery, b: ParsedQuery, isMemberIri:
 
 function shape(query: ParsedQuery, isMemberIri: (iri: string) => boolean): string {
   return JSON.stringify(query.ast, (key, value: unknown) => {
+    // The whole query is no subquery.
+    if (key === "") return value;
     if (key === "from") return undefined;
     if (key === "where" && Array.isArray(value)) return whereShape(value, isMemberIri);
     return isTree(value) ? nodeShape(value, isMemberIri) : value;
@@ -143,9 +145,11 @@ function isMemberClause(tree: Tree, isMemberIri: (iri: string) => boolean): bool
 /** `SELECT * { P }` without modifiers, which has the solutions of `{ P }`. */
 function isPlainSubquery(tree: Tree): boolean {
   const { type, variables } = tree;
-  if (type !== "query" || "prefixes" in tree || !Array.isArray(variables)) return false;
+  if (type !== "query" || !Array.isArray(variables)) return false;
   const first: unknown = variables[0];
-  const keys = Object.keys(tree).filter((key) => !["type", "queryType", "variables", "where"].includes(key));
+  const keys = Object.keys(tree).filter(
+    (key) => !["type", "queryType", "variables", "where", "prefixes"].includes(key),
+  );
   return keys.length === 0 && isTree(first) && first["termType"] === "Wildcard";
 }
 
