@@ -42,7 +42,9 @@ function mendingOf(form: string): Mending {
 const rules: readonly DialectRule[] = [...rulesOf(dialectTable)];
 
 /** A change that makes SPARQL of what another language writes. */
-interface DialectEdit extends Pick<DialectRule, "kind" | "why"> {
+interface DialectEdit {
+  readonly kind: string;
+  readonly why: string;
   readonly edit: Edit;
 }
 

@@ -4,9 +4,8 @@ import { isAggregated, partsOfExpression } from "../structure/expression-parts.t
 import type { Group, SelectOutline } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { groupsOfSelect, groupsWithin, selectsOf, visibleInElement, whereVariables } from "../structure/scope.ts";
+import { type Placed, placeIn } from "./term-reader.ts";
 import { syntaxError, type Token, tokenAt } from "./tokens.ts";
-
-type Checked = Pick<ParsedQuery, "text" | "tokens" | "outline" | "places">;
 
 /**
  * First violation of a rule that the parser does not check; undefined: none.
@@ -15,7 +14,7 @@ type Checked = Pick<ParsedQuery, "text" | "tokens" | "outline" | "places">;
  * - A query with GROUP BY or an aggregate may project plain variables only if they are grouped, and not `*`; aggregates
  *   stand in SELECT, HAVING and ORDER BY only (sections 11 and 19.8).
  */
-export function illegalUse(query: Checked): FedwayError | undefined {
+export function illegalUse(query: ParsedQuery): FedwayError | undefined {
   const groups = [...groupsWithin(groupsOfSelect(query.outline))];
   const selects = selectsOf(query.outline);
   const labels = new Map<string, object>();
@@ -41,7 +40,7 @@ function firstOf<T, U>(items: readonly T[], find: (item: T) => U | undefined): U
 const testedIn = (pattern: Pattern): readonly Expression[] =>
   pattern.type === "filter" || pattern.type === "bind" ? [pattern.expression] : [];
 
-function illegalLabel(query: Checked, group: Group, labels: Map<string, object>): FedwayError | undefined {
+function illegalLabel(query: ParsedQuery, group: Group, labels: Map<string, object>): FedwayError | undefined {
   let pattern = {};
   for (const element of group.elements) {
     // FILTER does not end a basic graph pattern, everything else does.
@@ -65,7 +64,7 @@ function illegalLabel(query: Checked, group: Group, labels: Map<string, object>)
   return undefined;
 }
 
-function illegalBind(query: Checked, group: Group): FedwayError | undefined {
+function illegalBind(query: ParsedQuery, group: Group): FedwayError | undefined {
   if (!group.elements.some((element) => element.kind === "bind")) return undefined;
   const visible = new Set<string>();
   for (const element of group.elements) {
@@ -81,7 +80,7 @@ function illegalBind(query: Checked, group: Group): FedwayError | undefined {
   return undefined;
 }
 
-function sameColumns(query: Checked, { tree }: SelectOutline): FedwayError | undefined {
+function sameColumns(query: ParsedQuery, { tree }: SelectOutline): FedwayError | undefined {
   if (tree.queryType !== "SELECT") return undefined;
   const names = new Set<string>();
   for (const column of tree.variables) {
@@ -97,7 +96,7 @@ function sameColumns(query: Checked, { tree }: SelectOutline): FedwayError | und
   return undefined;
 }
 
-function illegalAlias(query: Checked, select: SelectOutline): FedwayError | undefined {
+function illegalAlias(query: ParsedQuery, select: SelectOutline): FedwayError | undefined {
   if (select.tree.queryType !== "SELECT") return undefined;
   const aliases = select.tree.variables.flatMap((column) => ("expression" in column ? [column.variable] : []));
   const where = aliases.length > 0 ? whereVariables(query.tokens, select) : new Set<string>();
@@ -110,10 +109,9 @@ function illegalAlias(query: Checked, select: SelectOutline): FedwayError | unde
   });
 }
 
-const tokenOf = ({ places, tokens }: Checked, node: Parameters<Checked["places"]["get"]>[0]): Token =>
-  tokenAt(tokens, places.get(node)?.from ?? 0);
+const tokenOf = ({ places, tokens }: ParsedQuery, node: Placed): Token => tokenAt(tokens, placeIn(places, node).from);
 
-function illegalProjection(query: Checked, { tree, head }: SelectOutline): FedwayError | undefined {
+function illegalProjection(query: ParsedQuery, { tree, head }: SelectOutline): FedwayError | undefined {
   const group = "group" in tree ? tree.group : undefined;
   const misplaced = misplacedAggregate(query, group?.map(({ expression }) => expression) ?? []);
   if (misplaced || tree.queryType !== "SELECT") return misplaced;
@@ -160,7 +158,7 @@ const isCallOrConstant = (part: object): boolean =>
 const isExists = (part: object): boolean => "operator" in part && String(part.operator).endsWith("exists");
 
 /** `MAX(COUNT(?x))` has no groups to be the largest of. */
-function nestedAggregate(query: Checked, { tree }: SelectOutline): FedwayError | undefined {
+function nestedAggregate(query: ParsedQuery, { tree }: SelectOutline): FedwayError | undefined {
   if (tree.queryType !== "SELECT") return undefined;
   const computed = [...tree.variables, ...(tree.order ?? [])].flatMap((each) =>
     "expression" in each ? [each.expression] : [],
@@ -178,7 +176,7 @@ function nestedAggregate(query: Checked, { tree }: SelectOutline): FedwayError |
 }
 
 /** Aggregates stand in SELECT, HAVING and ORDER BY only. */
-function misplacedAggregate(query: Checked, expressions: readonly Expression[]): FedwayError | undefined {
+function misplacedAggregate(query: ParsedQuery, expressions: readonly Expression[]): FedwayError | undefined {
   const found = firstOf(expressions, aggregateIn);
   if (found === undefined) return undefined;
   const { start, text } = tokenOf(query, found);

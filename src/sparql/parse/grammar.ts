@@ -89,7 +89,7 @@ function createParser() {
       // Locations need the ends of tokens.
       lexerConfig: { positionTracking: "full" },
       errorHandler([error]) {
-        throw new Misfit(error?.token.startOffset ?? 0);
+        throw new Misfit(error?.token.startOffset ?? Number.NaN);
       },
     });
 }

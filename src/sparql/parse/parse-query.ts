@@ -9,9 +9,8 @@ import { illegalUse } from "./check-query.ts";
 import { Misfit, readGrammar, type Source } from "./grammar.ts";
 import { treeOf } from "./parse-tree.ts";
 import type { Places } from "./term-reader.ts";
-import { misfitError, tooDeep } from "./parser-errors.ts";
+import { misfitError, tooDeep, wrongText } from "./parser-errors.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
-import { wrongText } from "./wrong-text.ts";
 import { afterPrologue, type Prologue, readPrologue, resolveIri } from "./resolve-iri.ts";
 import { isWord, offsetAt, syntaxError, type Token, tokenAt, tokenize } from "./tokens.ts";
 
@@ -21,23 +20,24 @@ export type QueryForm = QueryOutline["form"];
 /** The values of `AnswerKind` in `results/model.ts`, which this folder does not import. */
 type AnswerKind = "bindings" | "boolean" | "quads";
 
+/** The syntax tree of a query, or of the body of a clause, without its text. */
+export interface QueryTree {
+  /** In the shape of sparqljs, with absolute IRIs. */
+  readonly ast: Query;
+}
+
 /** A query that is valid SPARQL 1.1, with its syntax tree and the place of each part in the text. */
-export interface ParsedQuery {
+export interface ParsedQuery extends QueryTree {
   /** As it was written, but for codepoint escapes outside of strings. */
   readonly text: string;
   readonly kind: AnswerKind;
   readonly form: QueryForm;
-  /** sparqljs' syntax tree, with absolute IRIs. */
-  readonly ast: Query;
   /** Where its terms and paths are written. */
   readonly places: Places;
   readonly tokens: readonly Token[];
   readonly outline: QueryOutline;
   readonly prologue: Prologue;
 }
-
-/** The syntax tree of a query, or of the body of a clause, without its text. */
-export type QueryTree = Pick<ParsedQuery, "ast">;
 
 /** A group as the WHERE of a SELECT. */
 export const treeOfGroup = ({ patterns }: Group): QueryTree => ({
@@ -262,7 +262,7 @@ function grammatical(written: string): ParsedQuery {
 }
 
 /** A variable that a SELECT names again is one column; blanks in its place keep all other places. */
-function columnsOnce(written: string): Pick<ParsedQuery, "text" | "tokens"> {
+function columnsOnce(written: string) {
   const tokens = tokenize(written);
   const again = new Set(
     tokens.flatMap(({ kind, text }, at) => (kind === "word" && text === "SELECT" ? repeated(tokens, at) : [])),

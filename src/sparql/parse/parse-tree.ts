@@ -470,5 +470,7 @@ function asSelect(query: Query): SelectQuery {
 }
 
 /** `NOT IN` is `notin`; signs are UPLUS and UMINUS. */
-const operatorOf = ({ operator }: { readonly operator: string }): string =>
-  operator === "UPLUS" || operator === "UMINUS" ? operator : operator.toLowerCase().replaceAll(/\s/g, "");
+function operatorOf({ operator }: { readonly operator: string }): string {
+  const name = operator.toLowerCase().replaceAll(/\s/g, "");
+  return name === "uplus" || name === "uminus" ? name.toUpperCase() : name;
+}

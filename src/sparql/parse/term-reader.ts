@@ -7,10 +7,18 @@ import type { TokenRange } from "./outline.ts";
 import { resolveIri } from "./resolve-iri.ts";
 import { isWord, type Token, tokenAt } from "./tokens.ts";
 
-type Placed = Term | PropertyPath | AggregateExpression;
+/** A part of a tree that has a place. */
+export type Placed = Term | PropertyPath | AggregateExpression;
 
 /** The tokens of each term, property path and aggregate of a tree; brackets around a path are its own. */
 export type Places = ReadonlyMap<Placed, TokenRange>;
+
+/** The tokens of a part that the reader has placed. @throws RangeError for another one, which is a defect */
+export function placeIn(places: Places, part: Placed): TokenRange {
+  const place = places.get(part);
+  if (!place) throw new RangeError("a part without a place");
+  return place;
+}
 
 /** A node of Traqula's tree, with its place in the text of samples. */
 export interface Located {
@@ -114,17 +122,24 @@ export class TermReader {
     if (node.type === "term") return this.iri(node);
     const isNone = node.subType === "!" && this.tokens[this.range(node).from + 2]?.text === ")";
     const items = isNone ? [] : node.items.map((item) => this.path(item));
-    const ranges = [this.range(node), ...items.flatMap((item) => this.places.get(item) ?? [])];
-    let from = Math.min(...ranges.map((range) => range.from));
-    let to = Math.max(...ranges.map((range) => range.to));
-    while (this.#closing.get(from - 1) === to) {
-      from--;
-      to++;
+    const ranges = [this.range(node)];
+    for (const item of items) {
+      const place = this.places.get(item);
+      if (place) ranges.push(this.#inBrackets(place));
     }
+    const from = Math.min(...ranges.map((range) => range.from));
+    const to = Math.max(...ranges.map((range) => range.to));
     const path: object = { type: "path", pathType: node.subType, items };
     if (!isPath(path)) throw new Error("no path");
-    this.places.set(path, { from, to });
+    this.places.set(path, this.#inBrackets({ from, to }));
     return path;
+  }
+
+  /** A part of a path with the brackets around it. */
+  #inBrackets({ from, to }: TokenRange): TokenRange {
+    let width = 0;
+    while (this.#closing.get(from - width - 1) === to + width) width++;
+    return { from: from - width, to: to + width };
   }
 
   range({ loc }: Located): TokenRange {

@@ -58,19 +58,22 @@ export function plainPatterns({ ast: { where = [] } }: QueryTree): readonly Quer
   return where.every(isPlain) ? requiredTriples(where).flatMap((triple) => pathSteps(triple, () => "")) : [];
 }
 
-const insideOf = (node: object, visit: Visit, dataset: Dataset | undefined): Omit<Visit, "node"> => ({
+const insideOf = (node: object, visit: Visit, dataset: Dataset | undefined): Surroundings => ({
   inExists: visit.inExists || isExists(node),
   graphs: graphsInside(node, visit, dataset),
   service: isService(node) ? node.name.value : visit.service,
   clause: visit.clause,
 });
 
-interface Visit {
-  readonly node: unknown;
+interface Surroundings {
   readonly inExists: boolean;
   readonly graphs: Graphs;
   readonly service?: string | undefined;
   clause?: number | undefined;
+}
+
+interface Visit extends Surroundings {
+  readonly node: unknown;
 }
 
 function placed(pattern: QueryPattern, { inExists, graphs, service, clause }: Visit): PlacedPattern[] {

@@ -1,6 +1,6 @@
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { QueryTree } from "../parse/parse-query.ts";
-import { type PlacedPattern, queryPatterns } from "./query-patterns.ts";
+import { type PatternTerm, queryPatterns } from "./query-patterns.ts";
 
 /** A class or property that a query's patterns name. */
 export interface UsedTerm {
@@ -24,8 +24,13 @@ export function usedTerms(query: QueryTree): readonly UsedTerms[] {
   return [...byService].map(([service, patterns]) => ({ service, terms: termsOf(patterns) }));
 }
 
+interface NamingPattern {
+  readonly predicate: PatternTerm;
+  readonly object: PatternTerm;
+}
+
 /** The classes and properties that some patterns name, each once. */
-export function termsOf(patterns: readonly Pick<PlacedPattern, "predicate" | "object">[]): readonly UsedTerm[] {
+export function termsOf(patterns: readonly NamingPattern[]): readonly UsedTerm[] {
   const found = new Map<string, UsedTerm>();
   for (const { predicate, object } of patterns) {
     if (predicate.kind !== "iri") continue;

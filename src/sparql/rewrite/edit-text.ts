@@ -10,7 +10,7 @@ interface SourceText {
 }
 
 /** Line and column of the first token of a range. */
-export const placeOf = ({ text, tokens }: SourceText, { from }: Pick<TokenRange, "from">) =>
+export const placeOf = ({ text, tokens }: SourceText, { from }: TokenRange) =>
   whereAt(text, tokenAt(tokens, from).start);
 
 /** Replacement of a token range. */

@@ -13,6 +13,7 @@ import {
   selectsOf,
   union,
 } from "../structure/scope.ts";
+import { placeIn } from "../parse/term-reader.ts";
 import { tokenAt } from "../parse/tokens.ts";
 
 // Oxigraph 0.5.11 gets some legal queries wrong. They are written otherwise for it, with the same meaning.
@@ -103,7 +104,7 @@ const isVolatile = (expression: Expression): boolean =>
 
 /** The expression of a column: what stands before AS, back to its bracket. */
 function expressionOf({ places, tokens }: ParsedQuery, column: VariableTerm): TokenRange {
-  const to = (places.get(column)?.from ?? 0) - 1;
+  const to = placeIn(places, column).from - 1;
   let from = to;
   for (let depth = 0; from > 0 && depth >= 0; from--) {
     const { text } = tokenAt(tokens, from - 1);

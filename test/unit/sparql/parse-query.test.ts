@@ -86,6 +86,11 @@ describe("what is legal although a parser below refuses it, and what is not alth
   shouldFail("SELECT * { FILTER(?x INSERT 1) }", "1:22", /Unexpected "INSERT"/);
 });
 
+it("signs are operators of their own", () => {
+  const { ast } = parseQuery("SELECT * { FILTER(-?x = +?y) }");
+  expect(ast.where).toMatchObject([{ expression: { args: [{ operator: "UMINUS" }, { operator: "UPLUS" }] } }]);
+});
+
 describe("errors say what would fit, whatever rule the parser is in", () => {
   shouldFail("SELECT * { ?s ?p ?o ?x }", "1:21", /Expected here: '\{', '\}', 'VALUES', 'GRAPH', 'OPTIONAL', 'MINUS'/);
   shouldFail("SELECT * { ?s ?p }", "1:18", /Expected here: an IRI, a prefixed name, '\(', a number, a variable/);
@@ -101,6 +106,8 @@ describe("terms have the tokens where they stand, without brackets around them, 
       "path",
       ["!(<urn:b>)", "(<urn:a>|!(<urn:b>))", "^(<urn:a>|!(<urn:b>))"],
     ],
+    ["SELECT * { ?s ((<urn:a>)*)+ ?o }", "path", ["((<urn:a>)*)", "((<urn:a>)*)+"]],
+    ["SELECT * { ?s (<urn:a>)/((<urn:b>)) ?o }", "path", ["(<urn:a>)/((<urn:b>))"]],
     ["SELECT * { FILTER((?x) = ((-1))) }", "Literal", ["-1"]],
     ["SELECT * { ?s ?p 'a'@en, 'b'^^<urn:t>, true, +1 }", "Literal", ["'a'@en", "'b'^^<urn:t>", "true", "+1"]],
     ["SELECT ((COUNT(DISTINCT (?x)) + 1) AS ?n) {}", "aggregate", ["COUNT(DISTINCT (?x))"]],
