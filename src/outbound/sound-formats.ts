@@ -50,9 +50,9 @@ export const isSound = (asked: Asked, mediaType: string): boolean =>
 
 /**
  * Lets an answer pass that came in another format than asked for, if the endpoint keeps known terms in that format: it is
- * asked for some, once. What it does not say counts for it, but in CSV.
+ * asked for some, once. Where it refuses the question, that counts for it, but in CSV.
  * @param query sends a question beside the call, which keeps its slot
- * @throws FedwayError `ENDPOINT_NOT_SPARQL` where terms come back changed
+ * @throws FedwayError `ENDPOINT_NOT_SPARQL` where terms come back changed; why the question has no answer
  */
 export async function withKeptTerms(
   call: Call,
@@ -61,17 +61,20 @@ export async function withKeptTerms(
 ): Promise<SparqlAnswer> {
   const { mediaType, body, requests } = answer;
   const { keptIn } = call.state;
-  const known = keptIn.get(mediaType);
-  const isKept = known ?? (await keepsTermsIn(mediaType, call, query)) ?? mediaType !== csv;
-  // Whoever leaves early has learned nothing.
-  if (call.interrupted === undefined) keptIn.set(mediaType, isKept);
-  if (isKept) return known === undefined ? { ...answer, requests: requests + 1 } : answer;
-  const error = changedTerms(mediaType);
-  if ("destroy" in body) body.destroy(error);
-  throw error;
+  try {
+    const known = keptIn.get(mediaType);
+    const isKept = known ?? (await keepsTermsIn(mediaType, call, query)) ?? mediaType !== csv;
+    keptIn.set(mediaType, isKept);
+    if (!isKept) throw changedTerms(mediaType);
+    return known === undefined ? { ...answer, requests: requests + 1 } : answer;
+  } catch (thrown) {
+    const error = toFedwayError(thrown);
+    if (!Buffer.isBuffer(body)) body.destroy(error);
+    throw error;
+  }
 }
 
-/** Undefined where the endpoint does not say. */
+/** Undefined where the endpoint does not say. @throws FedwayError where it fails */
 async function keepsTermsIn(
   mediaType: string,
   { request, leftMs }: Call,
@@ -80,13 +83,15 @@ async function keepsTermsIn(
   const { kind, signal, budget } = request;
   const question = formatQuestion(mediaType, kind, `VALUES ?x { ${askedTerms.join(" ")} }`);
   const limits = { timeoutMs: Math.min(mostMs, leftMs / 2), maxRows: 100, maxBytes: 65_536 };
+  budget?.take();
   try {
-    budget?.take();
     const endpoint = { ...request.endpoint, formats: [mediaType] };
     const asked = { endpoint, query: question, kind, accept: mediaType, signal, ...limits };
     return keepsTerms(await readWhole(asked, { client: { query }, pastBreaker: true }));
-  } catch (error) {
-    return toFedwayError(error).code === "ENDPOINT_MALFORMED" ? false : undefined;
+  } catch (thrown) {
+    const { code } = toFedwayError(thrown);
+    if (code === "ENDPOINT_REJECTED_QUERY" || code === "ENDPOINT_REFUSED") return undefined;
+    throw thrown;
   }
 }
 
