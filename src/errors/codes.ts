@@ -105,7 +105,7 @@ export const errorCatalog = {
   ENDPOINT_PARTIAL: upstream(502, "The endpoint gave only part of the answer", true),
   ENDPOINT_REDIRECT: upstream(502, "The endpoint redirects where Fedway does not follow", false),
   ENDPOINT_BUSY: upstream(503, "Too many requests are waiting for the endpoint", true),
-  CIRCUIT_OPEN: upstream(503, "The endpoint failed repeatedly and is left alone for a while", true),
+  CIRCUIT_OPEN: upstream(503, "The endpoint failed repeatedly and is cooling down", true),
   ANSWER_TOO_LARGE: upstream(502, "The answer is larger than allowed", false),
   EMPTY_TERM: finding("No data has a class or property of the query"),
   EMPTY_VALUE: finding("No data has a value that the query names"),

@@ -1,9 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { gathered } from "../results/gathered-body.ts";
-import { StreamedAnswer } from "./answer-body.ts";
-import { AnswerMonitor, answerTooLarge } from "./answer-monitor.ts";
-import type { Call } from "./call.ts";
-import { CollectedBody, PromptBody } from "./collected-body.ts";
+import { AnswerMonitor, answerTooLarge, StreamedAnswer } from "./answer.ts";
+import { awaitTurn, type Call } from "./call.ts";
 import {
   acceptsCoding,
   codingError,
@@ -14,7 +12,7 @@ import {
   maxErrorBytes,
   unknownCoding,
 } from "./content-coding.ts";
-import { type BodySink, Exchange, type ExchangeListener } from "./exchange.ts";
+import { type BodySink, CollectedBody, Exchange, type ExchangeListener, PromptBody } from "./exchange.ts";
 import {
   answerMediaType,
   contentLength,
@@ -44,15 +42,15 @@ const promptBytes = 131_072;
 const decodeAtOnceBytes = 262_144;
 const decodeEncodings = "gzip, br, deflate";
 
+const unsigned: readonly string[] = [];
+
 /**
- * Sends one HTTP request of a call.
+ * Sends one HTTP request of a call, at its host's turn.
  * @throws FedwayError when the call was interrupted before; everything later is the answer, or why there is none
  */
-export function attempt(
-  call: Call,
-  request: EncodedRequest,
-  signature: readonly string[],
-): Promise<SparqlAnswer | NoAnswer> {
+export async function attempt(call: Call, request: EncodedRequest): Promise<SparqlAnswer | NoAnswer> {
+  const signature = call.signer ? await call.signer.headers(call, request) : unsigned;
+  if (call.host !== undefined) await awaitTurn(call);
   call.check();
   return new Promise((settle) => new Attempt(call, settle).send(request, signature));
 }
@@ -143,7 +141,9 @@ class Attempt implements ExchangeListener {
     if (signs.partial !== undefined && request.acceptPartial !== true) {
       return this.#stop(partialRefused(signs.partial, status));
     }
-    return this.#answerBody({ status, mediaType, signs, freshMs: freshMsOf(headers) }, headers);
+    const coding = codingOf(headers);
+    if (coding === undefined) return this.#stop(unknownCoding(headers));
+    return this.#answerBody({ status, mediaType, coding, signs, freshMs: freshMsOf(headers) }, contentLength(headers));
   }
 
   /** Ends the request without an answer. */
@@ -175,13 +175,10 @@ class Attempt implements ExchangeListener {
   }
 
   /** Where the body of an answer goes: a short one is judged before it goes out, which costs less than a stream. */
-  #answerBody(known: Omit<Head, "coding">, headers: ResponseHeaders): BodySink {
+  #answerBody(head: Head, length: number | undefined): BodySink {
     const { maxBytes, network } = this.#call;
-    const coding = codingOf(headers);
-    if (coding === undefined) return this.#stop(unknownCoding(headers));
-    const length = contentLength(headers);
-    if (coding === "identity" && length !== undefined && length > maxBytes) return this.#stop(answerTooLarge(maxBytes));
-    const head: Head = { ...known, coding };
+    if (head.coding === "identity" && length !== undefined && length > maxBytes)
+      return this.#stop(answerTooLarge(maxBytes));
     if (length === undefined || length > promptBytes) return this.#stream(head);
     const done = (pieces: readonly Buffer[], error: FedwayError | undefined): void => {
       if (error === undefined) this.#judge(head, pieces);
@@ -213,7 +210,7 @@ class Attempt implements ExchangeListener {
     const body = gathered(this.#passes(head) ? received : decoded, isReceived);
     const answer = (end: AnswerEnd | FedwayError): void => {
       if (end instanceof FedwayError) this.fault(end);
-      else this.#answer(head, { body, whole: end, end: Promise.resolve(end), partial: end.partial });
+      else this.#answer(head, body, end);
     };
     call.finish(outcome);
     const looked = lookedInto(call, outcome, head.status);
@@ -224,7 +221,7 @@ class Attempt implements ExchangeListener {
   /** A graph that describes the service may be the endpoint's answer to every request of this method. */
   #isDescription(decoded: readonly Buffer[]): boolean {
     const { request, state } = this.#call;
-    if (request.kind !== "quads" || state.isProven || request.query.includes(serviceNamespace)) return false;
+    if (request.kind !== "quads" || state.isVerified || request.query.includes(serviceNamespace)) return false;
     return decoded.some((piece) => piece.includes(serviceNamespace));
   }
 
@@ -251,7 +248,7 @@ class Attempt implements ExchangeListener {
       passes: this.#passes(head),
       status: head.status,
     });
-    this.#answer(head, { body, whole: undefined, end: body.over, partial: head.signs.partial });
+    this.#answer(head, body, body.over);
     return body;
   }
 
@@ -266,7 +263,8 @@ class Attempt implements ExchangeListener {
     return encoding === "pass" && acceptsCoding(acceptEncoding, coding);
   }
 
-  #answer(head: Head, delivered: Pick<SparqlAnswer, "body" | "whole" | "end" | "partial">): void {
+  /** @param end known where the whole body has been judged */
+  #answer(head: Head, body: SparqlAnswer["body"], end: AnswerEnd | Promise<AnswerEnd>): void {
     const { status, mediaType, coding, freshMs, signs } = head;
     const { looksInto, acceptPartial, kind } = this.#call.request;
     const mayLackRows =
@@ -274,6 +272,9 @@ class Attempt implements ExchangeListener {
       (acceptPartial === true && looksInto === true && kind !== "boolean");
     const contentEncoding = this.#passes(head) ? coding : "identity";
     const { requests } = this.#call;
-    this.#settle({ status, mediaType, contentEncoding, mayLackRows, freshMs, requests, ...delivered });
+    const whole = end instanceof Promise ? undefined : end;
+    const { partial } = whole ?? signs;
+    const known = { status, mediaType, contentEncoding, mayLackRows, freshMs, requests, partial };
+    this.#settle({ ...known, body, whole, end: Promise.resolve(end) });
   }
 }

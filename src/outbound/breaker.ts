@@ -27,12 +27,16 @@ export interface RequestOfRun {
 }
 
 /** Thresholds of a circuit breaker. */
-export interface BreakerOptions {
+export interface BreakerThresholds {
   /** Consecutive faults that open it; those of one run are one. */
   readonly faults: number;
   /** First cool-down; it doubles with every failed trial. */
   readonly coolDownMs: number;
   readonly maxCoolDownMs: number;
+}
+
+/** Thresholds of a circuit breaker, its clock, and a listener. */
+export interface BreakerOptions extends BreakerThresholds {
   readonly clock: Clock;
   onState?(state: BreakerState, by: BreakerSource): void;
 }
@@ -47,7 +51,7 @@ interface Trial extends Admission {
   open: number;
 }
 
-/** Leaves a failing endpoint alone for a while, then lets a single query find out whether it has recovered. */
+/** Gives a failing endpoint time to cool down, then lets a single query find out whether it has recovered. */
 export class Breaker {
   state: BreakerState = "closed";
   /** When the latest cool-down ends, on the clock. */
@@ -107,8 +111,8 @@ export class Breaker {
   refusal(): FedwayError {
     const message =
       this.reason === undefined
-        ? `The endpoint failed several times in a row and is left alone for a while${this.#lastFault ?? ""}.`
-        : `The endpoint is left alone for a while: ${this.reason}.`;
+        ? `The endpoint failed several times in a row and is cooling down${this.#lastFault ?? ""}.`
+        : `The endpoint is cooling down: ${this.reason}.`;
     return new FedwayError("CIRCUIT_OPEN", message, {
       fault: "circuit-open",
       retryAfterMs: this.waitMs(),

@@ -1,15 +1,189 @@
+import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Admission } from "./breaker.ts";
 import type { RetryOptions } from "./conversation.ts";
+import type { Credentials, Signer } from "./credentials.ts";
 import { type EndpointState, metricName } from "./endpoint-states.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import type { Network } from "./network.ts";
-import { healthSign, outcomeName, type OutboundObserver } from "./observer.ts";
-import type { Credentials, Signer } from "./credentials.ts";
+import { healthSign, outcomeName, type OutboundObserver, type RequestEnd, type RequestOutcome } from "./observer.ts";
 import { reviewRowCap } from "./partial-answers.ts";
-import type { AnswerEnd, EndpointTarget, LearnedFacts, SparqlAnswer, SparqlRequest } from "./sparql-client.ts";
-import { Task } from "./task.ts";
-import { heldBack, takeSlot } from "./waiting.ts";
+import type { Scheduler, Waiter } from "./scheduler.ts";
+import type {
+  AnswerEnd,
+  EndpointTarget,
+  LearnedFacts,
+  RequestMethod,
+  SparqlAnswer,
+  SparqlRequest,
+} from "./sparql-client.ts";
+
+/** For whom something is fetched, and until when. */
+interface TaskOptions {
+  readonly signal: AbortSignal;
+  /** Moment on the network's clock, milliseconds. */
+  readonly deadlineMs: number;
+  /** Name of the endpoint in metrics; default "unlisted". */
+  readonly endpoint?: string | undefined;
+  /** Name of the endpoint in messages, where the task is a query. */
+  readonly queried?: string | undefined;
+  /** Trace context of the requests, passed to the observer unchanged. */
+  readonly trace?: unknown;
+  /** Notified of each HTTP request. */
+  readonly observer?: OutboundObserver | undefined;
+}
+
+/**
+ * Something that goes out, from its beginning to the last byte of its answer: its deadline, its cancellation, its turns
+ * at hosts and the account of its HTTP requests. Queries (`Call`), documents and messages to webhooks are tasks.
+ */
+export class Task {
+  readonly network: Network;
+  readonly deadlineMs: number;
+  readonly startedMs: number;
+  /** The host whose rate the next request counts for; undefined when it has none. */
+  host: string | undefined;
+  /** Work to abort when the task is interrupted in its present phase: an exchange, or a wait. */
+  underWay: { abort(error: FedwayError): void } | undefined;
+  /** The network, the signal or the deadline has ended the task. */
+  interrupted: FedwayError | undefined;
+  /** HTTP requests sent. */
+  requests = 0;
+  /** Body bytes received, content-encoded. */
+  wireBytes = 0;
+  /** A request is sent and its response head has not arrived since this moment. */
+  waitingSinceMs: number | undefined;
+  readonly #options: TaskOptions;
+  readonly #timer: Timer;
+  #ended = false;
+  /** HTTP status of the latest response. */
+  #status: number | undefined;
+  #requestOver: ((end: RequestEnd) => void) | undefined;
+  #bytesBefore = 0;
+
+  constructor(options: TaskOptions, network: Network) {
+    this.#options = options;
+    this.network = network;
+    this.deadlineMs = options.deadlineMs;
+    const { clock } = network;
+    this.startedMs = clock.now();
+    const leftMs = Math.max(0, Math.ceil(this.deadlineMs - this.startedMs));
+    this.#timer = clock.setTimeout(() => this.#expire(), Math.min(longestTimerMs, leftMs));
+    network.tasks.add(this);
+    options.signal.addEventListener("abort", this);
+    if (options.signal.aborted) this.handleEvent();
+    else if (leftMs === 0) this.#expire();
+  }
+
+  get clock(): Clock {
+    return this.network.clock;
+  }
+
+  get leftMs(): number {
+    return this.deadlineMs - this.clock.now();
+  }
+
+  /** Body bytes of the latest request, content-encoded. */
+  get requestBytes(): number {
+    return this.wireBytes - this.#bytesBefore;
+  }
+
+  /** @throws FedwayError why the task was interrupted */
+  check(): void {
+    if (this.interrupted !== undefined) throw this.interrupted;
+  }
+
+  /** The signal fired. */
+  handleEvent(): void {
+    const cause: unknown = this.#options.signal.reason;
+    this.interrupt(
+      cause instanceof FedwayError ? cause : new FedwayError("CANCELLED", "The request was cancelled.", { cause }),
+    );
+  }
+
+  /** Ends the task in whatever phase it is. */
+  interrupt(error: FedwayError): void {
+    if (this.#ended || this.interrupted !== undefined) return;
+    this.interrupted = error;
+    this.underWay?.abort(error);
+  }
+
+  /**
+   * A promise that also rejects when the task is interrupted.
+   * @param start begins the wait; the returned function ends it when the task is interrupted first
+   */
+  wait<T>(
+    start: (resolve: (value: T) => void, reject: (error: FedwayError) => void) => (error: FedwayError) => void,
+  ): Promise<T> {
+    this.check();
+    return new Promise((resolve, reject) => {
+      const stop = start(resolve, reject);
+      this.underWay = {
+        abort(error) {
+          stop(error);
+          reject(error);
+        },
+      };
+    });
+  }
+
+  pause(ms: number): Promise<void> {
+    const { clock } = this;
+    this.waitingSinceMs = undefined;
+    return this.wait((resolve) => {
+      const timer = clock.setTimeout(resolve, ms);
+      return () => clock.clearTimeout(timer);
+    });
+  }
+
+  /** Counts a request that is sent now. */
+  sent(): void {
+    this.requests += 1;
+    this.waitingSinceMs = this.clock.now();
+    this.#status = undefined;
+    this.#bytesBefore = this.wireBytes;
+    const { observer, endpoint = "unlisted", trace } = this.#options;
+    this.#requestOver = observer?.onRequest?.({ endpoint, attempt: this.requests, trace });
+  }
+
+  /** The response head has arrived. */
+  headed(status: number): void {
+    this.#status = status;
+    this.waitingSinceMs = undefined;
+  }
+
+  /** The request under way has ended; only the first end counts. */
+  over(outcome: RequestOutcome): void {
+    this.#requestOver?.({ outcome, status: this.#status, wireBytes: this.requestBytes });
+    this.#requestOver = undefined;
+  }
+
+  /** The task is over; timer and listener go. False when it was so before. */
+  end(): boolean {
+    if (this.#ended) return false;
+    this.#ended = true;
+    this.underWay = undefined;
+    this.clock.clearTimeout(this.#timer);
+    this.network.tasks.delete(this);
+    this.#options.signal.removeEventListener("abort", this);
+    return true;
+  }
+
+  #expire(): void {
+    const { queried } = this.#options;
+    this.interrupt(queried === undefined ? answerTooLate() : queryTooLate(queried));
+  }
+}
+
+const answerTooLate = (): FedwayError =>
+  new FedwayError("DEADLINE_EXCEEDED", "The answer did not arrive before its deadline.", { fault: "timeout" });
+
+const queryTooLate = (endpoint: string): FedwayError =>
+  new FedwayError("DEADLINE_EXCEEDED", "The endpoint did not finish its answer before the query's deadline.", {
+    fault: "timeout",
+    where: { endpoint },
+    next: "Allow more time, or ask for less: add LIMIT or name more terms.",
+  });
 
 /** Parts shared by all calls of one client. */
 export interface CallContext {
@@ -36,6 +210,8 @@ export class Call extends Task {
   readonly request: SparqlRequest;
   readonly state: EndpointState;
   readonly context: CallContext;
+  /** Method of the next request. */
+  method: RequestMethod = "post-form";
   /** Accept header of the next request. */
   accept = "";
   /** Absent: the endpoint has no credentials. */
@@ -118,4 +294,93 @@ export class Call extends Task {
       probe: this.request.pastBreaker === true || undefined,
     });
   }
+}
+
+/**
+ * Waits for a slot at an endpoint; undefined when there is one at once.
+ * @param host where a turn is taken next
+ * @throws FedwayError `ENDPOINT_BUSY`; `ENDPOINT_RATE_LIMITED` when the endpoint objects meanwhile
+ */
+export function takeSlot(task: Task, scheduler: Scheduler, host?: string): Promise<void> | undefined {
+  let settle: { resolve(): void; reject(error: FedwayError): void } | undefined;
+  const waiter: Waiter = {
+    deadlineMs: task.deadlineMs,
+    granted: () => settle?.resolve(),
+    heldBack: (ms) => settle?.reject(heldBack(ms)),
+  };
+  const taken = scheduler.take(waiter);
+  if (taken === "now") return undefined;
+  if (taken === "full") throw endpointBusy();
+  // Those that are queued here will all want a turn at the host before this one.
+  const { hostRates } = task.network;
+  const hostMs = host === undefined ? 0 : (hostRates?.waitMs(host, scheduler.waiting() - 1) ?? 0);
+  if (hostMs >= task.leftMs) {
+    scheduler.drop(waiter);
+    throw hostBusy(hostMs);
+  }
+  return task.wait((resolve: (value: void) => void, reject) => {
+    settle = { resolve, reject };
+    return () => void scheduler.drop(waiter);
+  });
+}
+
+/** Takes a turn at the host of a task's next request; undefined when there is one at once. @throws FedwayError `ENDPOINT_BUSY` */
+export function hostTurn(task: Task): Promise<void> | undefined {
+  task.check();
+  task.waitingSinceMs = undefined;
+  const { host, deadlineMs, network } = task;
+  const { hostRates } = network;
+  if (host === undefined || hostRates === undefined) return undefined;
+  let settle: (() => void) | undefined;
+  const waiter = { deadlineMs, granted: (): void => settle?.() };
+  const taken = hostRates.take(host, waiter);
+  if (taken === "now") return undefined;
+  if (taken === "refused") throw hostBusy(hostRates.waitMs(host, 0));
+  return task.wait((resolve) => {
+    settle = resolve;
+    return () => hostRates.drop(host, waiter);
+  });
+}
+
+/**
+ * Waits for the turn of a query's next request.
+ * @throws FedwayError `ENDPOINT_BUSY`, or `ENDPOINT_RATE_LIMITED` when the endpoint has objected meanwhile
+ */
+export async function awaitTurn(call: Call): Promise<void> {
+  for (;;) {
+    const queued = hostTurn(call);
+    if (queued === undefined) return;
+    await queued;
+    const heldMs = call.state.scheduler.heldMs();
+    if (heldMs === 0) return;
+    if (heldMs >= call.leftMs) throw heldBack(heldMs);
+    await call.pause(heldMs);
+  }
+}
+
+/** A turn at the host would come after the deadline. */
+function hostBusy(waitMs: number): FedwayError {
+  const message = "Too many requests are waiting for the endpoint's host, which has a limit of requests a second.";
+  return new FedwayError("ENDPOINT_BUSY", message, {
+    fault: "busy",
+    retryAfterMs: Math.max(1, Math.ceil(waitMs)),
+    next: "Try again later, allow more time, or send fewer queries; the operator can change FEDWAY_HOST_RATE.",
+  });
+}
+
+/** The endpoint's Retry-After lasts longer than the query may. */
+function heldBack(retryAfterMs: number): FedwayError {
+  return new FedwayError("ENDPOINT_RATE_LIMITED", "The endpoint has asked to be left alone for a while.", {
+    fault: "http-429",
+    retryAfterMs,
+    next: "Wait before sending another query to this endpoint.",
+  });
+}
+
+/** The endpoint's queue is full. */
+function endpointBusy(): FedwayError {
+  return new FedwayError("ENDPOINT_BUSY", "Too many queries are already waiting for the endpoint.", {
+    fault: "busy",
+    next: "Try again in a moment, or send fewer queries at once.",
+  });
 }

@@ -1,20 +1,20 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { addressRefused } from "./address-guard.ts";
-import type { BreakerOptions } from "./breaker.ts";
+import type { BreakerThresholds } from "./breaker.ts";
 import { attempt } from "./attempt.ts";
 import { Call, type CallContext } from "./call.ts";
 import type { Credentials } from "./credentials.ts";
-import { Conversation, type RetryOptions } from "./conversation.ts";
+import { Conversation, type RetryOptions, tooLongForGet } from "./conversation.ts";
 import { type Breakers, createVetting, EndpointStates, metricName } from "./endpoint-states.ts";
 import { answerLocally, type LocalDispatch } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import type { OutboundObserver } from "./observer.ts";
-import { isSound, withKeptTerms } from "./sound-formats.ts";
-import { awaitTurn } from "./waiting.ts";
+import { encodeRequest } from "./request-encoding.ts";
+import { isSound, soundAccept, withKeptTerms } from "./sound-formats.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 
 /** Thresholds of the circuit breakers. */
-interface BreakerLimits extends Pick<BreakerOptions, "faults" | "coolDownMs" | "maxCoolDownMs"> {
+interface BreakerLimits extends BreakerThresholds {
   /** A query's own deadline that passes before the response head counts as a fault after this long. */
   readonly slowMs: number;
 }
@@ -148,24 +148,23 @@ async function askBeside({ state, context, host, signer }: Call, question: Sparq
   }
 }
 
-const unsigned: readonly string[] = [];
-
 /** Sends a query until it is answered, or nothing is left to try. A healthy endpoint is sent exactly one request. */
 async function converse(call: Call, url: URL): Promise<SparqlAnswer> {
-  const conversation = new Conversation(call, url);
-  for (;;) {
-    const request = conversation.nextRequest();
-    const signature = call.signer ? await call.signer.headers(call, request) : unsigned;
-    if (call.host !== undefined) await awaitTurn(call);
-    const reply = await attempt(call, request, signature);
-    if (!("kind" in reply)) {
-      const learned = conversation.answered();
-      return learned === undefined ? reply : { ...reply, learned };
-    }
-    if (reply.kind === "refusal" && call.signer?.renews(reply.refusal)) continue;
-    const waitMs = conversation.waitMsAfter(reply);
-    if (waitMs > 0) await call.pause(waitMs);
-  }
+  askAsLearned(call);
+  const request = encodeRequest(call.method, url, call.request);
+  if (request === undefined) throw tooLongForGet(call.request.endpoint);
+  const reply = await attempt(call, request);
+  if ("kind" in reply) return new Conversation(call, url).goOn(reply);
+  call.state.isVerified = true;
+  return reply;
+}
+
+/** Method and Accept of the first request: those that have worked. A caller that names one format wants no other. */
+function askAsLearned(call: Call): void {
+  const { endpoint, kind, accept } = call.request;
+  const learned = { ...endpoint.learned, ...call.state.learned };
+  call.method = endpoint.method ?? learned.method ?? "post-form";
+  call.accept = soundAccept((accept.includes(",") ? learned.accept?.[kind] : undefined) ?? accept, call.request);
 }
 
 /** The error of a query that never becomes a call; the observer is notified, too. */

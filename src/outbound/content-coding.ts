@@ -4,7 +4,6 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { weightedList } from "../results/negotiation.ts";
 import { headerOf, type ResponseHeaders } from "./media-types.ts";
 import { brokeOff } from "./refusals.ts";
-import type { SparqlAnswer } from "./sparql-client.ts";
 
 /** Content codings (RFC 9110, section 8.4.1) that Fedway can undo. */
 export type ContentCoding = "identity" | "gzip" | "deflate" | "br" | "zstd";
@@ -90,8 +89,13 @@ export function errorText(body: Buffer, headers: ResponseHeaders, bytes = maxErr
 }
 
 /** The decoded bytes of an answer that may still be content-encoded; leaving early ends the answer's body. */
-export const decodedBody = ({ body, contentEncoding }: Pick<SparqlAnswer, "body" | "contentEncoding">) =>
-  decodedPieces(body, codingOf({ "content-encoding": contentEncoding }) ?? "identity");
+export const decodedBody = ({
+  body,
+  contentEncoding,
+}: {
+  readonly body: Buffer | Readable;
+  readonly contentEncoding: string;
+}) => decodedPieces(body, codingOf({ "content-encoding": contentEncoding }) ?? "identity");
 
 const pieceBytes = 65_536;
 

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { NoAnswer } from "./attempt.ts";
+import { attempt, type NoAnswer } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { headerOf, loneAccepts } from "./media-types.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
@@ -15,7 +15,7 @@ import {
 } from "./refusals.ts";
 import { type EncodedRequest, encodeRequest, maxUrlBytes, methodOrder } from "./request-encoding.ts";
 import { soundAccept } from "./sound-formats.ts";
-import type { RequestMethod } from "./sparql-client.ts";
+import type { EndpointTarget, RequestMethod, SparqlAnswer } from "./sparql-client.ts";
 
 /** How often and how soon a request is sent again. */
 export interface RetryOptions {
@@ -38,13 +38,12 @@ const shownMethods: Readonly<Record<RequestMethod, string>> = {
 };
 
 /**
- * Decides the next request from those tried: follows redirects, tries other methods and a broader Accept, and retries
+ * Goes on after a first request without an answer: follows redirects, tries other methods and a broader Accept, and retries
  * failures that a retry can mend.
  */
 export class Conversation {
   readonly #call: Call;
   #url: URL;
-  #method: RequestMethod;
   #untried: RequestMethod[];
   /** Accept headers that may be tried. */
   readonly #accepts: string[];
@@ -59,39 +58,47 @@ export class Conversation {
 
   constructor(call: Call, url: URL) {
     const { endpoint, kind, accept } = call.request;
-    const fixed = endpoint.method;
-    const learned = { ...endpoint.learned, ...call.state.learned };
-    const method = fixed ?? learned.method ?? "post-form";
     this.#call = call;
     this.#url = url;
-    this.#method = method;
-    this.#untried = fixed === undefined ? methodOrder.filter((other) => other !== method) : [];
-    const others = accept.includes(",")
-      ? [learned.accept?.[kind] ?? accept, accept, ...loneAccepts(kind)]
-      : [accept, "*/*"];
-    const [first = accept, ...rest] = new Set(others);
-    this.#accepts = rest;
-    call.accept = soundAccept(first, call.request);
-  }
-
-  /** @throws FedwayError when the query is too long for the method that is left */
-  nextRequest(): EncodedRequest {
-    const encoded = encodeRequest(this.#method, this.#url, this.#call.request);
-    if (encoded === undefined) throw this.#tooLongForGet();
-    return encoded;
+    this.#untried = endpoint.method === undefined ? methodOrder.filter((other) => other !== call.method) : [];
+    const others = accept.includes(",") ? [accept, ...loneAccepts(kind)] : ["*/*"];
+    this.#accepts = others.map((other) => soundAccept(other, call.request)).filter((other) => other !== call.accept);
   }
 
   /**
-   * The latest request was answered: how is remembered, when it had been refused otherwise.
-   * @returns the lesson, one sentence
+   * Sends requests until one is answered.
+   * @throws FedwayError when there is nothing more to try
    */
-  answered(): string | undefined {
+  async goOn(first: NoAnswer): Promise<SparqlAnswer> {
+    const call = this.#call;
+    for (let reply = first; ; ) {
+      const renews = reply.kind === "refusal" && call.signer?.renews(reply.refusal) === true;
+      const waitMs = renews ? 0 : this.#waitMsAfter(reply);
+      if (waitMs > 0) await call.pause(waitMs);
+      const next = await attempt(call, this.#nextRequest());
+      if (!("kind" in next)) return this.#answered(next);
+      reply = next;
+    }
+  }
+
+  #nextRequest(): EncodedRequest {
+    const { method, request } = this.#call;
+    const encoded = encodeRequest(method, this.#url, request);
+    if (encoded !== undefined) return encoded;
+    // A mere message may have blamed the query itself.
+    const blamed = this.#blamed?.refusal;
+    if (blamed !== undefined && blamed.status < 405) throw refusalError(blamed, request.kind);
+    throw tooLongForGet(request.endpoint, this.#redirects > 0);
+  }
+
+  /** Remembers how the request was answered, when it had been refused otherwise, and says so. */
+  #answered(answer: SparqlAnswer): SparqlAnswer {
     const { state, request, context } = this.#call;
-    state.isProven = true;
+    state.isVerified = true;
     const news: string[] = [];
     let { method, accept } = { ...request.endpoint.learned, ...state.learned };
     if (this.#blamed !== undefined && !this.#turned) {
-      method = this.#method;
+      method = this.#call.method;
       const { status } = this.#blamed.refusal;
       news.push(
         `${shownMethods[this.#blamed.method]} was refused (HTTP status ${status}), ${shownMethods[method]} works`,
@@ -101,17 +108,17 @@ export class Conversation {
       accept = { ...accept, [request.kind]: this.#call.accept };
       news.push(`Accept: ${this.#refusedAccept} was refused (HTTP status 406), ${this.#call.accept} works`);
     }
-    if (news.length === 0) return undefined;
+    if (news.length === 0) return answer;
     state.learned = { method, accept };
     context.onLearned?.(request.endpoint, state.learned);
-    return `${news.join("; ")}.`;
+    return { ...answer, learned: `${news.join("; ")}.` };
   }
 
   /**
    * Decides the next request after one without an answer; gives the milliseconds to wait before.
    * @throws FedwayError when there is nothing more to try
    */
-  waitMsAfter(reply: NoAnswer): number {
+  #waitMsAfter(reply: NoAnswer): number {
     const isFault = reply.kind === "fault";
     const waitMs = isFault ? this.#afterFault(reply.error) : this.#afterRefusal(reply.refusal);
     if (waitMs > 0 && waitMs >= this.#call.leftMs)
@@ -145,14 +152,14 @@ export class Conversation {
       const next = this.#isVain ? undefined : this.#accepts.shift();
       if (next === undefined) return false;
       this.#refusedAccept ??= this.#call.accept;
-      this.#call.accept = soundAccept(next, this.#call.request);
+      this.#call.accept = next;
       return true;
     }
     const next = this.#otherMethod(refusal);
     if (next === undefined) return false;
-    this.#blamed ??= { refusal, method: this.#method };
+    this.#blamed ??= { refusal, method: this.#call.method };
     this.#untried = this.#untried.filter((method) => method !== next);
-    this.#method = next;
+    this.#call.method = next;
     return true;
   }
 
@@ -165,12 +172,12 @@ export class Conversation {
     const { request, state } = this.#call;
     if (request.endpoint.method !== undefined) return undefined;
     // Once a method has worked, a mere message no longer casts doubt on it.
-    if (blamesMethod(refusal)) return refusal.status >= 405 || !state.isProven ? this.#untried[0] : undefined;
-    const suspected = suspectedMethod(refusal, this.#method);
+    if (blamesMethod(refusal)) return refusal.status >= 405 || !state.isVerified ? this.#untried[0] : undefined;
+    const suspected = suspectedMethod(refusal, this.#call.method);
     if (suspected === undefined || this.#isVain) return undefined;
-    if (!state.isProven) return this.#untried.find((method) => method === suspected);
+    if (!state.isVerified) return this.#untried.find((method) => method === suspected);
     // What worked may have changed: the next query looks.
-    state.isProven = refusal.status === 400;
+    state.isVerified = refusal.status === 400;
     return undefined;
   }
 
@@ -180,7 +187,7 @@ export class Conversation {
     const first = this.#blamed?.refusal.status;
     if (status === 400 && first !== undefined && first !== 400) {
       // The other method reaches an engine, which refuses the query.
-      state.learned = { ...state.learned, method: this.#method };
+      state.learned = { ...state.learned, method: this.#call.method };
     } else if (status < 500 && status !== 429) {
       const now = clock.now();
       state.vain.tries = now < state.vain.untilMs ? state.vain.tries + 1 : 1;
@@ -191,12 +198,12 @@ export class Conversation {
   #follow(refusal: Refusal): void {
     const { network, local } = this.#call.context;
     if (this.#redirects >= maxRedirects) throw redirectRefused("The endpoint redirects too often.", refusal.status);
-    const from = { url: this.#url, method: this.#method };
+    const from = { url: this.#url, method: this.#call.method };
     const { url, method } = redirectStep(from, refusal, { guard: network.guard, local });
     this.#redirects += 1;
-    this.#turned ||= method !== this.#method;
+    this.#turned ||= method !== this.#call.method;
     this.#url = url;
-    this.#method = method;
+    this.#call.method = method;
     this.#call.host = network.rateHost(url);
   }
 
@@ -223,27 +230,25 @@ export class Conversation {
     if (isRateLimit(refusal) || asked) return rateLimited(refusal, asked ? waitMs : undefined);
     return refusalError(refusal, this.#call.request.kind);
   }
+}
 
-  /** The code of a refused query: a shorter one may be taken. */
-  #tooLongForGet(): FedwayError {
-    const { endpoint, kind } = this.#call.request;
-    // A mere message may have blamed the query itself.
-    const blamed = this.#blamed?.refusal;
-    if (blamed !== undefined && blamed.status < 405) return refusalError(blamed, kind);
-    const longest = Math.min(maxUrlBytes, endpoint.maxUrlBytes ?? maxUrlBytes);
-    const why =
-      this.#redirects > 0
-        ? "the endpoint redirects POST so that it becomes GET"
-        : "the endpoint takes queries only there";
-    return new FedwayError(
-      "ENDPOINT_REJECTED_QUERY",
-      `The query does not fit into a URL of ${longest} bytes, and ${why}.`,
-      {
-        fault: "http-4xx",
-        next: "Send a shorter query, for instance with fewer VALUES rows.",
-      },
-    );
-  }
+/** The error of a query that fits into no URL where only GET is left; its code is that of a refused query: a shorter one may be taken. */
+export function tooLongForGet(
+  { maxUrlBytes: longest = maxUrlBytes }: EndpointTarget,
+  isRedirected = false,
+): FedwayError {
+  const why = isRedirected
+    ? "the endpoint redirects POST so that it becomes GET"
+    : "the endpoint takes queries only there";
+  const bytes = Math.min(maxUrlBytes, longest);
+  return new FedwayError(
+    "ENDPOINT_REJECTED_QUERY",
+    `The query does not fit into a URL of ${bytes} bytes, and ${why}.`,
+    {
+      fault: "http-4xx",
+      next: "Send a shorter query, for instance with fewer VALUES rows.",
+    },
+  );
 }
 
 /** Exponential back-off with jitter: between half of and the whole of `baseMs * 2^retries`. */

@@ -6,7 +6,7 @@ import { challengesOf, Digest, type SignedRequest } from "./digest.ts";
 import type { JsonClient } from "./json-client.ts";
 import { headerOf, type ResponseHeaders } from "./media-types.ts";
 import type { Refusal } from "./refusals.ts";
-import type { Task } from "./task.ts";
+import type { Task } from "./call.ts";
 
 /** Source of credentials, and the rules for where they may go. */
 interface CredentialsOptions {
@@ -111,7 +111,7 @@ export class Signer {
   }
 
   /** True if a refusal may be due to a withdrawn token or an old nonce, and the next request will have another one. */
-  renews({ status }: Pick<Refusal, "status">): boolean {
+  renews({ status }: Refusal): boolean {
     const { kept } = this.#parts;
     const isAsked = status === 401 && (this.#state === "sent" || this.#state === "unsigned");
     if (!isAsked || kept === undefined || this.#renewals === mostChallenges) return false;
@@ -123,7 +123,7 @@ export class Signer {
   }
 
   /** Notes for the error of a refusal if credentials were sent, and the remedy; its text without secrets. */
-  noted(text: string): Pick<Refusal, "text" | "credentials"> {
+  noted(text: string) {
     const where = `"${this.#parts.id}" in the file that FEDWAY_CREDENTIALS names`;
     const next = {
       sent: this.#otherScheme(where) ?? `Correct the credentials of ${where}.`,

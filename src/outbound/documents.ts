@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { vettedUrl } from "./address-guard.ts";
-import { answerTooLarge } from "./answer-monitor.ts";
+import { answerTooLarge } from "./answer.ts";
 import {
   codingOf,
   decodedPieces,
@@ -12,8 +12,7 @@ import {
   unknownCoding,
 } from "./content-coding.ts";
 import type { Credentials, Signer } from "./credentials.ts";
-import { CollectedBody } from "./collected-body.ts";
-import { Exchange } from "./exchange.ts";
+import { CollectedBody, Exchange } from "./exchange.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import { documentMediaType, headerOf, rdfAccept } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
@@ -21,18 +20,16 @@ import { outcomeName, refusalOutcome, type OutboundObserver } from "./observer.t
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
 import { parseRetryAfter, type Refusal, refusalError } from "./refusals.ts";
 import { Scheduler } from "./scheduler.ts";
-import { Task } from "./task.ts";
-import { hostTurn, takeSlot } from "./waiting.ts";
+import { hostTurn, takeSlot, Task } from "./call.ts";
 
-/** One RDF document to fetch. */
-export interface DocumentRequest {
+/** One document to fetch. */
+interface ReadRequest {
   readonly url: string;
   readonly signal: AbortSignal;
   /** Milliseconds from now, parsing included. */
   readonly timeoutMs: number;
   /** Decoded bytes. */
   readonly maxBytes: number;
-  readonly maxQuads: number;
   /** The document may have named graphs, and be TriG; else one with a named graph is an error. */
   readonly namedGraphs?: boolean;
   /** Catalogue id of the endpoint that it is fetched for. */
@@ -41,23 +38,32 @@ export interface DocumentRequest {
   readonly trace?: unknown;
 }
 
-/** A document that is arriving. */
-export interface ArrivingDocument {
+/** One RDF document to fetch. */
+export interface DocumentRequest extends ReadRequest {
+  readonly maxQuads: number;
+}
+
+/** Where a document came from, and its format. */
+interface Origin {
   /** After redirects; the base of relative IRIs. */
   readonly url: string;
   readonly httpStatus: number;
   readonly mediaType: string;
-  /** Decoded; fails when the request does. */
-  readonly pieces: AsyncIterable<Uint8Array>;
   /** Decoded bytes so far. */
   readonly bytes: number;
+}
+
+/** A document that is arriving. */
+export interface ArrivingDocument extends Origin {
+  /** Decoded; fails when the request does. */
+  readonly pieces: AsyncIterable<Uint8Array>;
   readonly elapsedMs: number;
   /** To be called while it is parsed. @throws FedwayError when its time is over or it is not needed any more */
   check(): void;
 }
 
 /** A document, parsed to triples. */
-export interface RdfDocument extends Pick<ArrivingDocument, "url" | "httpStatus" | "mediaType" | "bytes"> {
+export interface RdfDocument extends Origin {
   readonly quads: readonly RDF.Quad[];
   readonly durationMs: number;
 }
@@ -70,7 +76,7 @@ export interface DocumentClient {
    */
   fetch(request: DocumentRequest): Promise<RdfDocument>;
   /** The same for who reads the bytes; the request is over when `read` is. @throws FedwayError as above, and what `read` throws */
-  read<T>(request: Omit<DocumentRequest, "maxQuads">, read: (document: ArrivingDocument) => Promise<T>): Promise<T>;
+  read<T>(request: ReadRequest, read: (document: ArrivingDocument) => Promise<T>): Promise<T>;
   /** Closes its network. */
   close(): Promise<void>;
 }
@@ -80,7 +86,7 @@ interface DocumentClientOptions extends NetworkOptions {
   readonly local?: LocalDispatch | undefined;
   readonly credentials?: Credentials | undefined;
   /** Notified of every HTTP request; must not throw. */
-  readonly observer?: Pick<OutboundObserver, "onRequest"> | undefined;
+  readonly observer?: OutboundObserver | undefined;
 }
 
 /**
@@ -119,8 +125,6 @@ export function createDocumentClient(
     close: () => network.close(),
   };
 }
-
-type ReadRequest = Omit<DocumentRequest, "maxQuads">;
 
 /** One document under way. */
 interface Fetching {
@@ -258,7 +262,7 @@ function download(url: URL, fetching: Fetching, signature: readonly string[]): P
   });
 }
 
-function noRdf({ url, status, headers, text }: Omit<Download, "body">): FedwayError {
+function noRdf({ url, status, headers, text }: Refusal & { readonly url: URL }): FedwayError {
   const contentType = headerOf(headers, "content-type") ?? "no media type";
   const isPage = /\bx?html\b/iu.test(contentType);
   const address = isPage ? queryFormOf(text, url) : undefined;

@@ -14,7 +14,7 @@ export interface EndpointState {
   /** How it must be asked, as its requests have shown. */
   learned: LearnedManner;
   /** The method in use has been answered, so that a refusal hardly means the method. */
-  isProven: boolean;
+  isVerified: boolean;
   /** How often other methods and formats were tried in vain, and until when that counts. */
   readonly vain: { tries: number; untilMs: number };
   /** True of the media types in which it was asked for known terms and kept them, false of those in which it did not. */
@@ -28,14 +28,11 @@ export interface EndpointState {
 /** How states are made. */
 interface EndpointStateOptions {
   readonly scheduler: SchedulerOptions;
-  readonly breaker: Omit<BreakerOptions, "onState">;
+  readonly breaker: BreakerOptions;
   /** States remembered; busy ones are never dropped. */
   readonly maxEndpoints: number;
   onBreaker?(report: BreakerReport): void;
 }
-
-/** Endpoint of a breaker, and its name in metrics. */
-type BreakerTarget = Pick<EndpointTarget, "id" | "url">;
 
 /** Called on changes; must not throw. */
 type BreakerListener = (report: BreakerReport) => void;
@@ -47,7 +44,7 @@ export interface Breakers {
    * request as a trial. Never shortens a cool-down; a URL that is none, or a moment that has passed, changes nothing.
    * @param reason public words for the message of `CIRCUIT_OPEN`, such as "it has been down since noon"
    */
-  holdOpen(target: BreakerTarget, untilMs: number, reason?: string): void;
+  holdOpen(target: EndpointTarget, untilMs: number, reason?: string): void;
   /** Another process found that the endpoint works again. */
   close(url: string): void;
   /** Why nothing would be sent to an endpoint now; undefined when a request would. Takes no trial. */
@@ -127,7 +124,7 @@ export class EndpointStates {
       scheduler: new Scheduler(this.#options.scheduler),
       breaker: this.#makeBreaker(target, key),
       learned: {},
-      isProven: false,
+      isVerified: false,
       vain: { tries: 0, untilMs: 0 },
       keptIn: new Map(),
       rowCap: undefined,

@@ -1,13 +1,11 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import { vettedUrl } from "./address-guard.ts";
-import { answerTooLarge } from "./answer-monitor.ts";
-import { CollectedBody } from "./collected-body.ts";
-import { Exchange } from "./exchange.ts";
+import { answerTooLarge } from "./answer.ts";
+import { CollectedBody, Exchange } from "./exchange.ts";
 import { headerOf } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import { parseRetryAfter } from "./refusals.ts";
-import { Task } from "./task.ts";
-import { hostTurn } from "./waiting.ts";
+import { hostTurn, Task } from "./call.ts";
 
 /** One JSON document for one receiver: a webhook's message, or a request to the API of a language model. */
 export interface JsonRequest {

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { answerTooLarge, AnswerMonitor } from "./answer-monitor.ts";
+import { answerTooLarge, AnswerMonitor } from "./answer.ts";
 import { bringsDataset, splitGraphs } from "../sparql/default-graphs.ts";
 import type { Call } from "./call.ts";
 import { answerMediaType } from "./media-types.ts";

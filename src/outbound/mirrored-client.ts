@@ -20,7 +20,7 @@ const SHORTEST_MS = 20;
 const WAIT_SHARE = 0.25;
 
 /**
- * A client that asks the mirror of an endpoint in its place: at once when the endpoint fails or is left alone by its
+ * A client that asks the mirror of an endpoint in its place: at once when the endpoint fails or is cooling down by its
  * circuit breaker, and beside it when it has not begun to answer in the time that 95 % of its answers take. The first
  * whole answer that has begun counts, the other request is cancelled. One that lacks rows counts when the other endpoint has no whole one.
  * When both fail, the endpoint's own failure counts.

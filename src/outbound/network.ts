@@ -13,7 +13,7 @@ import {
 } from "./address-guard.ts";
 import { type HostRate, HostRates } from "./host-rates.ts";
 import { userAgent } from "./request-encoding.ts";
-import type { Task } from "./task.ts";
+import type { Task } from "./call.ts";
 
 /** Timers of one HTTP exchange, in milliseconds. Those above one second fire up to a second late. */
 interface NetworkTimeouts {

@@ -127,7 +127,7 @@ interface Ended {
   /** Signs in the head, and in the trailers. */
   readonly signs: readonly PartialSigns[];
   readonly verdict: ScanVerdict;
-  readonly request: Pick<SparqlRequest, "kind" | "limit"> & { readonly query?: string };
+  readonly request: SparqlRequest;
 }
 
 /** Why a whole document lacks rows; undefined where nothing says so. */
@@ -149,7 +149,7 @@ export const failureIn = ({ failure }: PartialSigns): FedwayError | undefined =>
 function belowTotal(
   totals: readonly (number | undefined)[],
   rows: number | undefined,
-  { kind, limit, query = "" }: Ended["request"],
+  { kind, limit, query }: SparqlRequest,
 ): PartialReason | undefined {
   // Whether rows before an OFFSET are among them differs.
   if (kind === "boolean" || /\boffset\s/iu.test(query)) return undefined;
@@ -165,7 +165,7 @@ function belowTotal(
 function cappedBy(
   { rowCap, silentCap }: PartialSigns,
   rows: number | undefined,
-  { kind, limit }: Ended["request"],
+  { kind, limit }: SparqlRequest,
 ): PartialReason | undefined {
   const cap = rowCap ?? silentCap;
   if (cap === undefined || kind === "boolean") return undefined;

@@ -1,8 +1,5 @@
 import { bringsDataset, splitGraphs } from "../sparql/default-graphs.ts";
-import type { EndpointTarget, RequestMethod, SparqlRequest } from "./sparql-client.ts";
-
-/** The parts of a SPARQL request that the HTTP message carries. */
-type ProtocolQuery = Pick<SparqlRequest, "query" | "defaultGraphs" | "namedGraphs">;
+import type { EndpointTarget, ProtocolQuery, RequestMethod } from "./sparql-client.ts";
 
 /** One HTTP request, ready to be sent. */
 export interface EncodedRequest {

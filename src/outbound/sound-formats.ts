@@ -17,13 +17,11 @@ const fullFormats: Readonly<Record<AnswerKind, readonly string[]>> = {
   quads: ["application/n-triples", "application/rdf+xml"],
 };
 
-type Asked = Pick<SparqlRequest, "kind" | "endpoint" | "columns">;
-
-const probedFormats = ({ kind, endpoint }: Asked): readonly string[] =>
+const probedFormats = ({ kind, endpoint }: SparqlRequest): readonly string[] =>
   endpoint.formats?.filter((format) => answerMediaType(format, kind) === format) ?? [];
 
 /** Formats in which an endpoint keeps every term: those that were probed, else those that no engine is known to get wrong. */
-function soundFormats(asked: Asked): readonly string[] {
+function soundFormats(asked: SparqlRequest): readonly string[] {
   const probed = probedFormats(asked);
   return probed.length > 0 ? probed : fullFormats[asked.kind];
 }
@@ -31,7 +29,7 @@ function soundFormats(asked: Asked): readonly string[] {
 const isPlain = (name: string): boolean => /^\p{ASCII}*$/u.test(name);
 
 /** An Accept header with the sound formats first; all others stand last, or are left out where formats were probed. */
-export function soundAccept(accept: string, asked: Asked): string {
+export function soundAccept(accept: string, asked: SparqlRequest): string {
   if (!accept.includes(",")) return accept;
   const sound = soundFormats(asked);
   const hasPlainNames = asked.columns === undefined || asked.columns.asked.every(isPlain);
@@ -45,7 +43,7 @@ export function soundAccept(accept: string, asked: Asked): string {
 }
 
 /** True of an answer in a sound format; ASK has no terms. */
-export const isSound = (asked: Asked, mediaType: string): boolean =>
+export const isSound = (asked: SparqlRequest, mediaType: string): boolean =>
   asked.kind === "boolean" || soundFormats(asked).includes(mediaType);
 
 /**

@@ -50,10 +50,17 @@ interface Columns {
   readonly allowed?: readonly string[] | undefined;
 }
 
-/** One query for one endpoint. */
-export interface SparqlRequest {
-  readonly endpoint: EndpointTarget;
+/** The parts of a query that the HTTP message carries (SPARQL 1.1 Protocol, section 2.1). */
+export interface ProtocolQuery {
   readonly query: string;
+  /** Protocol dataset (`default-graph-uri`, `named-graph-uri`). */
+  readonly defaultGraphs?: readonly string[] | undefined;
+  readonly namedGraphs?: readonly string[] | undefined;
+}
+
+/** One query for one endpoint. */
+export interface SparqlRequest extends ProtocolQuery {
+  readonly endpoint: EndpointTarget;
   readonly kind: AnswerKind;
   /** The columns that the answer to a SELECT must have; absent where they are not known. */
   readonly columns?: Columns | undefined;
@@ -68,9 +75,6 @@ export interface SparqlRequest {
   readonly encoding: "decode" | "pass";
   /** Accept-Encoding to send with "pass"; default "identity". */
   readonly acceptEncoding?: string | undefined;
-  /** Protocol dataset (`default-graph-uri`, `named-graph-uri`). */
-  readonly defaultGraphs?: readonly string[] | undefined;
-  readonly namedGraphs?: readonly string[] | undefined;
   /** Ends the request and its body at any moment; the reason becomes the error. */
   readonly signal: AbortSignal;
   /** Moment (on the client's clock, milliseconds) at which the request must be over, body included. */

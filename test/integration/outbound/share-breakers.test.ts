@@ -137,9 +137,7 @@ describe("an endpoint that the monitor has found down", () => {
     const { client, monitor, applied } = openWatched();
     monitor.say({ state: "down", sinceMs, incident: "i-7", last: connectFault() });
     const refused = await shouldFail(client, query(), ["CIRCUIT_OPEN", "circuit-open"]);
-    expect(refused.message).toBe(
-      "The endpoint is left alone for a while: down since 2026-01-01T12:00:00.000Z, incident i-7.",
-    );
+    expect(refused.message).toBe("The endpoint is cooling down: down since 2026-01-01T12:00:00.000Z, incident i-7.");
     expect(refused.details.retryAfterMs).toBeGreaterThan(900_000);
     expect(server.requests).toHaveLength(0);
     expect(applied.availability.state("alpha")).toBe("down");

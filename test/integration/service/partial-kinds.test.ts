@@ -12,7 +12,7 @@ const people = Array.from({ length: 30 }, (_, n) => `<x:s${n}> <x:n> "${n}" .`).
 let endpoints: TestEndpoints;
 let federation: Federation;
 beforeAll(async () => {
-  // One for each query: those that fail often are left alone for a while.
+  // One for each query: those that fail often cool down.
   const failing = Array.from({ length: 16 }, (_, n) => [`b${n}`, people.replaceAll("x:n", "x:q")] as const);
   endpoints = await startEndpoints({ a: people, ...Object.fromEntries(failing) });
   for (const [name] of failing) endpoints.setFault(name, { kind: "status", status: 500 });

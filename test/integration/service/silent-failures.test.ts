@@ -19,7 +19,7 @@ let endpoints: TestEndpoints;
 let faulty: Awaited<ReturnType<typeof startFaultyEndpoints>>;
 let federation: Federation;
 beforeAll(async () => {
-  // One endpoint for each test: those that fail often are left alone for a while.
+  // One endpoint for each test: those that fail often cool down.
   const failing = Array.from({ length: 8 }, (_, n) => [`b${n}`, some] as const);
   endpoints = await startEndpoints({ a: people, ...Object.fromEntries(failing) });
   faulty = await startFaultyEndpoints({ small: many.slice(0, 3).join("\n"), large: many.join("\n") });

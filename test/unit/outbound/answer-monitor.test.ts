@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { AnswerMonitor } from "../../../src/outbound/answer-monitor.ts";
+import { AnswerMonitor } from "../../../src/outbound/answer.ts";
 import type { AnswerKind } from "../../../src/results/model.ts";
+import { requestTo } from "../../support/hostile-client.ts";
 
 const json = "application/sparql-results+json";
 const xml = "application/sparql-results+xml";
@@ -235,7 +236,7 @@ const rows: readonly Row[] = [
 function verdict([, mediaType, kind, body]: Row, size: number): string | undefined {
   const monitor = new AnswerMonitor({
     mediaType,
-    request: { kind, ...(kind === "bindings" && { columns: { asked: ["s", "n"] } }) },
+    request: requestTo("http://e/sparql", { kind, ...(kind === "bindings" && { columns: { asked: ["s", "n"] } }) }),
     signs: {},
     status: 200,
     maxBytes: 100_000,
@@ -263,7 +264,7 @@ describe("an answer beside its request, however it is split", () => {
     const saidOf = (body: string): unknown =>
       new AnswerMonitor({
         mediaType: json,
-        request: { kind: "bindings", columns: columnsAsked },
+        request: requestTo("http://e/sparql", { columns: columnsAsked }),
         signs: {},
         status: 200,
         maxBytes: 1_000,

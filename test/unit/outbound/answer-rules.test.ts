@@ -5,6 +5,7 @@ import { contentLength, answerMediaType, isOtherKind } from "../../../src/outbou
 import { lackOf, type PartialSigns, partialRefused, partialSigns } from "../../../src/outbound/partial-answers.ts";
 import { backOffMs } from "../../../src/outbound/conversation.ts";
 import { parseRetryAfter } from "../../../src/outbound/refusals.ts";
+import { requestTo } from "../../support/hostile-client.ts";
 
 describe("media types", () => {
   it.each([
@@ -73,7 +74,11 @@ describe("content codings", () => {
 });
 
 const lackWith = (signs: PartialSigns, rows: number | undefined, request: { kind: AnswerKind; limit?: number }) =>
-  lackOf({ signs: [signs], verdict: { complete: true, ...(rows !== undefined && { rows }) }, request });
+  lackOf({
+    signs: [signs],
+    verdict: { complete: true, ...(rows !== undefined && { rows }) },
+    request: requestTo("http://e/sparql", request),
+  });
 
 describe("signs of a partial answer", () => {
   it.each([

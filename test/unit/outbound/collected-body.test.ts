@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Clock, Timer } from "../../../src/clock.ts";
-import { PromptBody } from "../../../src/outbound/collected-body.ts";
+import { PromptBody } from "../../../src/outbound/exchange.ts";
 
 /** A body under test, a clock that the test moves, and what became of the body. */
 function setUp() {

@@ -4,18 +4,17 @@ import { isSound, keepsTerms, soundAccept } from "../../../src/outbound/sound-fo
 import type { WholeAnswer } from "../../../src/outbound/whole-answer.ts";
 import { acceptFor, formatNamed } from "../../../src/results/negotiation.ts";
 import type { AnswerKind } from "../../../src/results/model.ts";
+import { requestTo } from "../../support/hostile-client.ts";
 
 const json = "application/sparql-results+json";
 const xml = "application/sparql-results+xml";
 const tsv = "text/tab-separated-values";
 const url = "http://e/sparql";
-const unprobed = { url };
 const acceptOf = (kind: AnswerKind, format: string, formats?: readonly string[], columns?: readonly string[]) =>
-  soundAccept(acceptFor(kind, formatNamed(format, kind)), {
-    kind,
-    endpoint: { url, formats },
-    columns: columns && { asked: columns },
-  });
+  soundAccept(
+    acceptFor(kind, formatNamed(format, kind)),
+    requestTo(url, { kind, endpoint: { url, formats }, columns: columns && { asked: columns } }),
+  );
 
 describe("an endpoint that was not probed", () => {
   it.each([
@@ -53,10 +52,10 @@ describe("an endpoint that was not probed", () => {
     ["quads", "text/turtle", false],
     ["quads", "application/ld+json", false],
   ] as const)("is trusted with %s as %s: %s", (kind, mediaType, expected) => {
-    expect(isSound({ kind, endpoint: unprobed }, mediaType)).toBe(expected);
+    expect(isSound(requestTo(url, { kind }), mediaType)).toBe(expected);
   });
   it("is asked for one type alone where the caller names one", () => {
-    expect(soundAccept(tsv, { kind: "bindings", endpoint: unprobed })).toBe(tsv);
+    expect(soundAccept(tsv, requestTo(url))).toBe(tsv);
   });
 });
 
@@ -78,7 +77,7 @@ describe("an endpoint that was probed", () => {
     ["quads", "text/turtle", true],
     ["quads", "application/n-triples", false],
   ] as const)("is trusted with %s as %s: %s", (kind, mediaType, expected) => {
-    expect(isSound({ kind, endpoint: { url, formats } }, mediaType)).toBe(expected);
+    expect(isSound(requestTo(url, { kind, endpoint: { url, formats } }), mediaType)).toBe(expected);
   });
 });
 
