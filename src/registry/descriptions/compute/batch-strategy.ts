@@ -2,7 +2,7 @@ import { Batcher, type Weighed, weighed, workOf } from "./batches.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { type FailedKey, fallBack } from "./fallback.ts";
 import { ask, isCutFor, isSeen, observe, type Run, weightIn } from "./run.ts";
-import { judgeKey, keepBounds, markInconsistent, settle } from "./verdicts/keys.ts";
+import { judgeKey, keepBounds, markInconsistent, settle } from "./verdicts.ts";
 import { iriOf } from "../values.ts";
 import { countOf, type KeyObservation, type Observation, solutionsOf } from "./observation.ts";
 import { totalsQuery } from "./queries.ts";

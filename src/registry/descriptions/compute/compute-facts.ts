@@ -3,7 +3,7 @@ import { computeInBatches } from "./batch-strategy.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { type Observation, sameGroups, solutionsOf, compare } from "./observation.ts";
 import { isSeen, observe, type Run, weightIn } from "./run.ts";
-import { accept, giveUp, judgeKey, keepBounds, markInconsistent, missingKeys, settle } from "./verdicts/keys.ts";
+import { accept, giveUp, judgeKey, keepBounds, markInconsistent, missingKeys, settle } from "./verdicts.ts";
 import { factsOf, groupsOf, keysOf } from "./kind-facts.ts";
 
 /**

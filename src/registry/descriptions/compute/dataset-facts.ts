@@ -4,7 +4,7 @@ import { distrustDistinct } from "./probing.ts";
 import { isWritable, languageOf, namespaceOf } from "../values.ts";
 import { distinctNodesQueries, languagesQuery, subjectsQuery } from "./queries.ts";
 import { ask, askCount, isCutFor, keepTotal, type Run } from "./run.ts";
-import { keepNodes } from "./verdicts/totals.ts";
+import { keepNodes } from "./verdicts.ts";
 
 const sampleSize = 1000;
 export const mostLanguages = 1000;

@@ -18,9 +18,8 @@ import type { Dialect } from "./queries.ts";
 import { askAll, computeFacts, keepAnswer } from "./compute-facts.ts";
 import { computeTermTexts } from "./term-labels.ts";
 import { finishList, type StartedList, startList } from "./lists.ts";
-import { inconsistentAnswers, missingKeys } from "./verdicts/keys.ts";
-import { reconcile } from "./verdicts/reconcile.ts";
-import { noteChange, verifyLists } from "./verdicts/totals.ts";
+import { reconcile } from "./reconcile.ts";
+import { inconsistentAnswers, missingKeys, noteChange, verifyLists } from "./verdicts.ts";
 import { checkpoint, describedBy, type Run } from "./run.ts";
 import { Session, StopRun } from "./session.ts";
 

@@ -4,7 +4,7 @@ import { recordGroups } from "./kind-facts.ts";
 import { askProperty } from "./queries.ts";
 import { ask, isSeen, observe, type Run } from "./run.ts";
 import type { Unanswered } from "./session.ts";
-import { giveUp, keepBounds } from "./verdicts/keys.ts";
+import { giveUp, keepBounds } from "./verdicts.ts";
 
 /** A key whose own query failed. */
 export interface FailedKey {

@@ -3,7 +3,7 @@ import type { Known } from "../facts.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { keysOf } from "./kind-facts.ts";
 import { computeFacts } from "./compute-facts.ts";
-import { type AnsweredList, countList, isVerified, keepTotals, listed, mostListed } from "./verdicts/totals.ts";
+import { type AnsweredList, countList, isVerified, keepTotals, listed, mostListed } from "./verdicts.ts";
 import { iriOf } from "../values.ts";
 import type { Groups, Observation } from "./observation.ts";
 import { keysQuery } from "./queries.ts";

@@ -17,7 +17,7 @@ import { ask, askCount, leastCap, probeRowCap, type Run } from "./run.ts";
 import type { Outcome } from "./session.ts";
 import { factKinds } from "./fact-kinds.ts";
 import { finishList, startList } from "./lists.ts";
-import { markInconsistent } from "./verdicts/keys.ts";
+import { markInconsistent } from "./verdicts.ts";
 
 /**
  * Finds out what the endpoint understands and after how many rows its answers are cut, as far as the target does not say

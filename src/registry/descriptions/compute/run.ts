@@ -10,7 +10,7 @@ import { type Dialect, groupsQuery, probedRows, rowCapQuery, type Selection } fr
 import { type Outcome, type Question, type Session, type Unanswered, StopRun } from "./session.ts";
 import type { Todo } from "./todo.ts";
 import type { ReadTriple } from "./triple-facts.ts";
-import { reconcile } from "./verdicts/reconcile.ts";
+import { reconcile } from "./reconcile.ts";
 
 /** All solutions of a list and its distinct keys. */
 export interface ListTotal {

@@ -8,7 +8,7 @@ import { type FactKind, type FactKindName, factKinds, objectKinds } from "./fact
 import { keysOf } from "./kind-facts.ts";
 import type { Group, Observation } from "./observation.ts";
 import type { Run } from "./run.ts";
-import { accept } from "./verdicts/keys.ts";
+import { accept } from "./verdicts.ts";
 
 /** One triple of an answer; IRIs of properties and classes may be written into queries. */
 export interface ReadTriple {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compareWithKnown } from "../../../../../src/registry/descriptions/compute/verdicts/keys.ts";
+import { compareWithKnown } from "../../../../../src/registry/descriptions/compute/verdicts.ts";
 import {
   compare,
   isCut,
@@ -10,7 +10,7 @@ import {
 import type { Counts } from "../../../../../src/registry/descriptions/facts.ts";
 import { emptyFacts, type FactBase, mergedCount } from "../../../../../src/registry/descriptions/compute/fact-base.ts";
 import { factKinds, objectKinds } from "../../../../../src/registry/descriptions/compute/fact-kinds.ts";
-import { reconcile } from "../../../../../src/registry/descriptions/compute/verdicts/reconcile.ts";
+import { reconcile } from "../../../../../src/registry/descriptions/compute/reconcile.ts";
 import type { Count, FactStatus } from "../../../../../src/registry/descriptions/void-description.ts";
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";

@@ -1,7 +1,7 @@
-import type { Count } from "../../void-description.ts";
-import type { Todo } from "../todo.ts";
-import type { CountName, Counts, Fact, FactList } from "../../facts.ts";
-import { existing, type FactBase } from "../fact-base.ts";
+import type { Count } from "../void-description.ts";
+import type { Todo } from "./todo.ts";
+import type { CountName, Counts, Fact, FactList } from "../facts.ts";
+import { existing, type FactBase } from "./fact-base.ts";
 
 /**
  * Makes the facts agree with each other. Items seen anywhere are added to the lists: a list that lacked one was not
