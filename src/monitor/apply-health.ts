@@ -2,7 +2,7 @@ import { type Clock, every, inTurns } from "../clock.ts";
 import type { Breakers } from "../outbound/endpoint-states.ts";
 import type { Monitor } from "./create-monitor.ts";
 import { transportFaults } from "./judgement.ts";
-import type { EndpointHealth, MonitorEvent } from "./monitor.ts";
+import type { EndpointHealth, HealthState, MonitorEvent } from "./monitor.ts";
 import { isShared, recordOfIncident } from "./subjects.ts";
 
 /** Parts that findings are applied to, and the probing interval. */
@@ -24,6 +24,12 @@ export interface AppliedHealthOptions {
 /** The monitor's findings at work. */
 export type AppliedHealth = HealthApplication;
 
+/** The part of an endpoint's health that is kept. */
+interface State {
+  readonly state: HealthState;
+  readonly sinceMs?: number | undefined;
+}
+
 const defaultPollMs = 2_000;
 /** Two tries of a probe and the pause between them: its result may come so late after its beginning. */
 const longestProbeMs = 62_000;
@@ -39,12 +45,12 @@ class HealthApplication {
   /** For the planner; its version grows when an endpoint goes down or comes back, not with every probe. */
   readonly availability: {
     readonly version: number;
-    state(id: string): EndpointHealth["state"];
+    state(id: string): HealthState;
     sinceMs(id: string): number | undefined;
   };
   readonly #options: AppliedHealthOptions;
   readonly #ignore: () => void;
-  readonly #states = new Map<string, EndpointHealth>();
+  readonly #states = new Map<string, State>();
   readonly #holds = new Map<string, Hold>();
   #version = 0;
   readonly #looking: { stop(): Promise<void> };
@@ -94,15 +100,15 @@ class HealthApplication {
   }
 
   #take(health: EndpointHealth): void {
-    const { endpoint, state, incident, last } = health;
-    this.#remember(endpoint, health);
+    const { endpoint, state, sinceMs, incident, last } = health;
+    this.#remember(endpoint, { state, sinceMs });
     // Degraded endpoints are asked as usual, and flapping ones while they answer.
     const isUsable = state === "degraded" || (state === "flapping" && last?.ok === true);
     if (incident === undefined || isUsable) this.#release(endpoint);
     else this.#hold(health, incident);
   }
 
-  #remember(id: string, now: EndpointHealth | undefined): void {
+  #remember(id: string, now: State | undefined): void {
     if (downSince(this.#states.get(id)) !== downSince(now)) this.#version += 1;
     if (now === undefined) this.#states.delete(id);
     else this.#states.set(id, now);
@@ -135,7 +141,7 @@ class HealthApplication {
 }
 
 /** Undefined when it is not known to be down. */
-const downSince = (known: EndpointHealth | undefined): number | undefined =>
+const downSince = (known: State | undefined): number | undefined =>
   known?.state === "down" ? (known.sinceMs ?? 0) : undefined;
 
 function reasonOf({ state, sinceMs }: EndpointHealth, incident: string): string {

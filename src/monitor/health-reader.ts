@@ -43,13 +43,17 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
     const nowMs = now();
     const until = maintenance.holding(nowMs);
     return (entry) => {
-      const record = records.get(entry.id);
+      const found = records.get(entry.id);
+      const record = found?.url === entry.url ? found : undefined;
       return {
         endpoint: entry.id,
         url: entry.url,
-        ...(record?.url === entry.url ? stateIn(record, nowMs) : { state: "unknown" as const, streak: 0 }),
+        ...(record ? stateIn(record, nowMs) : { state: "unknown" as const, streak: 0 }),
         maintenanceUntilMs: until.get(entry.id),
-        hours: record?.url === entry.url ? hoursOf(record, nowMs) : [],
+        // Most readers want the state only.
+        get hours() {
+          return record ? hoursOf(record, nowMs) : [];
+        },
       };
     };
   };

@@ -63,9 +63,9 @@ function pastText(past: readonly HourBucket[]): string {
   return text;
 }
 
-/** The hours that are over, where this change has ended one or corrected it; else none. */
-export const hoursOver = ({ before, after }: Change<HealthRecord>): readonly HourBucket[] =>
-  after === undefined || after.past === before?.past ? [] : after.past;
+/** The hours that are over, where this change has ended one or corrected it. */
+export const hoursOver = ({ before, after }: Change<HealthRecord>): readonly HourBucket[] | undefined =>
+  after?.past === before?.past ? undefined : after?.past;
 
 /** Incidents that this very change has opened or closed: only the process that made it notifies listeners. */
 export function newNotices({ before, after }: Change<HealthRecord>): readonly IncidentNotice[] {

@@ -70,7 +70,8 @@ export function createSharedIncidents(options: SharedIncidentsOptions) {
     },
     /** For what a process that ended has left undone, and for endpoints that left the catalogue. @throws FedwayError `STORE_FAILED` */
     async sweep(): Promise<void> {
-      await judgeNetwork();
+      const isRemote = options.catalog.entries.some((entry) => domainOf(entry) !== undefined);
+      if (isRemote || records.get(networkSubject)?.open) await judgeNetwork();
       await closeShared(options);
     },
   };
@@ -132,7 +133,8 @@ async function withdraw({ records, catalog, history }: SharedIncidentsOptions, l
     const record = records.get(id);
     if (record === undefined || domainOf(entry) === undefined || faultsSince(record, lostMs).length === 0) continue;
     const changed = await records.change(id, (one) => one && withdrawnFaults(one, lostMs));
-    await history.keep(id, hoursOver(changed));
+    const past = hoursOver(changed);
+    if (past) await history.keep(id, past);
   }
 }
 
@@ -224,8 +226,10 @@ function faultOf(
 async function closeShared(options: SharedIncidentsOptions, left?: string): Promise<void> {
   const { records, catalog, now } = options;
   const all = Array.from(records.entries());
+  const shared = all.filter(([, { open }]) => open?.endpoints !== undefined);
+  if (shared.length === 0) return;
   const felt = new Set(all.map(([, { open }]) => open?.subject));
-  for (const [subject, { open }] of all) {
+  for (const [subject, { open }] of shared) {
     if (open?.endpoints === undefined || felt.has(subject)) continue;
     if (left === undefined ? now() - open.openedMs < graceMs : subject !== left) continue;
     const known = open.endpoints.filter((id) => catalog.byId(id) !== undefined);

@@ -120,10 +120,11 @@ function stepsAfter(options: WatchdogOptions, entry: CatalogEntry, found: Observ
     // Judgement: the state and an incident that opens or closes, with its notice in the outbox.
     judged ??= await judge(options, entry, observation);
     const notices = newNotices(judged);
+    const past = hoursOver(judged);
     // Counters of hours that are over.
     if (!isCounted) {
       if (judged.hasMoved) await history.remove(id);
-      await history.keep(id, hoursOver(judged));
+      if (past) await history.keep(id, past);
       isCounted = true;
       emit({ kind: "probed", endpoint: id, observation });
       for (const notice of notices) emit(notice);

@@ -87,7 +87,7 @@ const heldAtNoon = `hold a ${url} until 16.5: down since 2026-01-01T11:59:00.000
 
 describe("an endpoint with an open incident", () => {
   it.each(["dns", "connect", "tls", "timeout", "reset", "http-5xx"] as const)(
-    "of the kind %s is left alone until its next turn",
+    "of the kind %s cools down until its next turn",
     (fault) => {
       knowDown("a", fault);
       apply();
@@ -113,7 +113,7 @@ describe("an endpoint with an open incident", () => {
     expect(told).toEqual([]);
     expect(applied.availability.state("a")).toBe("down");
   });
-  it("is left alone once for each failed probe, not once for each look", async () => {
+  it("cools down once for each failed probe, not once for each look", async () => {
     knowDown("a", "connect");
     apply();
     await later(60_000);
@@ -124,14 +124,14 @@ describe("an endpoint with an open incident", () => {
       `hold a ${url} until ${62 / 60 + 16.5}: down since 2026-01-01T11:59:00.000Z, incident incident-a`,
     ]);
   });
-  it("is left alone from the end of a probe that took long, but of no longer one than there is", async () => {
+  it("cools down from the end of a probe that took long, but of no longer one than there is", async () => {
     knowDown("a", "timeout", noon - 60_000);
     apply();
     knowDown("a", "timeout", noon - 122_000);
     await later(2_000);
     expect(told.map((text) => /until [\d.]+/.exec(text)?.[0])).toEqual(["until 16.5", "until 15.5"]);
   });
-  it("is not left alone any longer when its latest probe was good or answered wrongly", async () => {
+  it("does not cool down any longer when its latest probe was good or answered wrongly", async () => {
     knowDown("a", "connect");
     apply();
     know("a", { state: "down", sinceMs: noon, incident: "incident-a", last: observation(undefined, noon + 1) });
