@@ -88,7 +88,9 @@ async function keepsTermsIn(
     return keepsTerms(await readWhole(asked, { client: { query }, pastBreaker: true }));
   } catch (thrown) {
     const { code } = toFedwayError(thrown);
-    if (code === "ENDPOINT_REJECTED_QUERY" || code === "ENDPOINT_REFUSED") return undefined;
+    // Endpoints of SPARQL 1.0 do not know VALUES; some say so with 500.
+    if (code === "ENDPOINT_REJECTED_QUERY" || code === "ENDPOINT_REFUSED" || code === "ENDPOINT_FAILED")
+      return undefined;
     throw thrown;
   }
 }
