@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { FedwayError } from "../errors/fedway-error.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResultFormat } from "../results/formats.ts";
 import { createItemStream, inBatches } from "../results/item-reader.ts";
 import type { QueryResult } from "../results/model.ts";
@@ -97,6 +97,31 @@ export function noteStatus(report: SourceReport, status: SourceReport["status"],
   if (gravity[status] < gravity[report.status]) return;
   report.status = status;
   if (reason !== undefined) report.reason = reason;
+}
+
+/** Statements of a document that were left out since a term in them is none. */
+export interface BadTerms {
+  readonly statements: number;
+  /** Of the first one, and where. */
+  readonly fault: string;
+}
+
+/**
+ * Notes that a document was read but for such statements.
+ * @throws FedwayError `ENDPOINT_MALFORMED` unless it is wanted in part
+ */
+export function noteBadTerms(
+  { report, inPart = false }: { readonly report: SourceReport; readonly inPart?: boolean },
+  { statements, fault }: BadTerms,
+): void {
+  const what = statements === 1 ? "a statement" : `${statements} statements`;
+  if (inPart) noteStatus(report, "partial", `${what} left out: ${fault}`);
+  else {
+    throw new FedwayError("ENDPOINT_MALFORMED", `The document has ${what} with a term that is none: ${fault}.`, {
+      fault: "malformed",
+      next: "Ask with partial=true for the rest of the document.",
+    });
+  }
 }
 
 /** True if an execution goes on without the solutions of a clause or of a member's patterns. */

@@ -125,7 +125,8 @@ function load({ source }: StoreBoot): StoreReply {
 
 function loadText(text: string): StoreReply {
   try {
-    store.load(text, { format: "application/n-quads" });
+    // Its reader would refuse language tags with more than eight letters between hyphens, which data have.
+    store.load(text, { format: "application/n-quads", lenient: true });
     return { kind: "loaded", memoryBytes: memoryBytes() };
   } catch (thrown) {
     return crashed(thrown);

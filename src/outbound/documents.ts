@@ -148,7 +148,7 @@ interface Download extends Refusal {
 async function arriving(fetching: Fetching): Promise<ArrivingDocument> {
   const { request, task } = fetching;
   const { url, status, headers, body } = await followed(fetching);
-  const mediaType = documentMediaType(headerOf(headers, "content-type"), url, request.namedGraphs);
+  const mediaType = documentMediaType(headerOf(headers, "content-type"), url);
   if (mediaType === undefined)
     throw noRdf({ url, status, headers, text: errorText(body, headers, maxErrorDecodedBytes) });
   const coding = codingOf(headers);

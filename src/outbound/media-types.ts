@@ -34,6 +34,7 @@ const byExtension: Readonly<Record<string, string>> = {
   rdf: "application/rdf+xml",
   owl: "application/rdf+xml",
   jsonld: "application/ld+json",
+  trig: "application/trig",
 };
 
 /** Types that servers give to files they do not know. */
@@ -63,11 +64,9 @@ export function shownMediaType(first: Buffer, kind: AnswerKind): string | undefi
 /**
  * The RDF format of a document by its Content-Type, else by the extension of its URL; undefined when it is no RDF.
  * Plain text is read as Turtle, which N-Triples is a part of.
- * @param namedGraphs it may be TriG
  */
-export function documentMediaType(contentType: string | undefined, url: URL, namedGraphs = false): string | undefined {
+export function documentMediaType(contentType: string | undefined, url: URL): string | undefined {
   const bare = bareMediaType(contentType);
-  if (namedGraphs && bare === "application/trig") return bare;
   if (!untold.has(bare)) return answerMediaType(contentType, "quads");
   const extension = /\.([a-z0-9]{1,8})$/iu.exec(url.pathname)?.[1]?.toLowerCase() ?? "";
   if (Object.hasOwn(byExtension, extension)) return byExtension[extension];

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { rdf, xsd } from "./vocabularies.ts";
+import { languageTypes, rdf, xsd } from "./vocabularies.ts";
 
 /** Characters that no IRIREF may hold (Turtle 1.1, production 18). */
 const notInIri = /[\p{Cc}\p{Cs} <>"{}|^`\\]/u;
@@ -56,6 +56,23 @@ export function literalText(literal: RDF.Literal): string {
   const datatype = literal.datatype.value;
   return datatype === xsd.string ? stringText(literal.value) : `${stringText(literal.value)}^^${iriText(datatype)}`;
 }
+
+/** What is wrong with the IRIs of a term, with the beginning of the first that is none; undefined where they may be written. */
+export function termFault(term: RDF.Term): string | undefined {
+  if (term.termType === "NamedNode") return iriFault(term.value);
+  if (term.termType === "Quad") return termFault(term.subject) ?? termFault(term.predicate) ?? termFault(term.object);
+  if (term.termType !== "Literal") return undefined;
+  const { language, datatype } = term;
+  if (language !== "") return undefined;
+  return languageTypes.has(datatype.value) ? "a language string has no language" : iriFault(datatype.value);
+}
+
+function iriFault(iri: string): string | undefined {
+  if (notInIri.test(iri)) return `${shown(iri)} has characters that IRIs may not have`;
+  return /^[a-z][a-z0-9+.-]*:/i.test(iri) ? undefined : `${shown(iri)} is not absolute`;
+}
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 100));
 
 // Beyond ASCII: `ucschar` of RFC 3987, section 2.2.
 const other = String.raw`\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u{E000}-\u{F8FF}\u{FFF0}-\u{FFFF}\u{E0000}-\u{E0FFF}\u{F0000}-\u{10FFFF}`;

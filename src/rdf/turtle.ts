@@ -2,6 +2,8 @@ import type * as RDF from "@rdfjs/types";
 import { EventEmitter } from "node:events";
 import { DataFactory, Parser, type ParserOptions, type Quad } from "n3";
 import { FedwayError, libraryMessage } from "../errors/fedway-error.ts";
+import { isReadableTag, termFault } from "./term-text.ts";
+import { languageTypes } from "./vocabularies.ts";
 
 /** Caps of one document. */
 interface TurtleLimits {
@@ -57,6 +59,20 @@ interface BoundedParser {
   ): void;
 }
 
+/** Called for a statement that is left out since a term in it is none, with what is wrong and where. */
+export type OnBadTerm = (fault: string) => void;
+
+/** The statement; undefined where it was left out. @throws Error where a term in it is none and `onBadTerm` absent */
+export function checkedQuad<Q extends RDF.Quad>(quad: Q, onBadTerm?: OnBadTerm, place = ""): Q | undefined {
+  const fault = [quad.subject, quad.predicate, quad.object, quad.graph]
+    .map(termFault)
+    .find((each) => each !== undefined);
+  if (fault === undefined) return quad;
+  if (onBadTerm === undefined) throw new Error(`${fault}${place}`);
+  onBadTerm(`${fault}${place}`);
+  return undefined;
+}
+
 /**
  * Parses Turtle, TriG and N-Triples as they arrive: the one place where the parser is made. Nesting is counted in the
  * parser's own tokens, before each of them is looked at, so that the count cannot disagree about strings and comments.
@@ -64,22 +80,31 @@ interface BoundedParser {
 export class TurtleReader {
   readonly #source = new EventEmitter();
   readonly #prefixes = new Map<string, number>();
+  readonly #onBadTerm: OnBadTerm | undefined;
   #prefixCharacters = 0;
   #depth = 0;
+  #line = 1;
+  /** A term was read that may be none: statements are looked at from there on. */
+  #isDoubtful = false;
   #quads: Quad[] = [];
   #error: unknown;
 
-  constructor(options: ParserOptions) {
+  /** @param onBadTerm without it such a term ends the document */
+  constructor(options: ParserOptions, onBadTerm?: OnBadTerm) {
+    this.#onBadTerm = onBadTerm;
     const parser: BoundedParser = new Parser(options);
-    keepLongTags(parser);
+    readBadTerms(parser, () => {
+      this.#isDoubtful = true;
+    });
     parser.parse(this.#source, {
       onQuad: (error, quad) => {
         if (error) this.#error ??= error;
-        else if (quad) this.#quads.push(quad);
+        else if (quad) this.#take(quad);
       },
       onPrefix: (name, iri) => this.#addPrefix(name, iri.value.length),
-      onToken: (token) => {
-        if (token.value === "") this.#nest(token.type, token.line);
+      onToken: ({ type, value, line }) => {
+        this.#line = line;
+        if (value === "") this.#nest(type, line);
       },
     });
   }
@@ -106,6 +131,11 @@ export class TurtleReader {
     return quads;
   }
 
+  #take(quad: Quad): void {
+    const checked = this.#isDoubtful ? checkedQuad(quad, this.#onBadTerm, ` on line ${this.#line}`) : quad;
+    if (checked !== undefined) this.#quads.push(checked);
+  }
+
   #nest(type: string, line: number): void {
     this.#depth += levels.get(type) ?? 0;
     if (this.#depth > maxDepth) throw new Error(`it is nested more than ${maxDepth} levels deep on line ${line}.`);
@@ -120,21 +150,91 @@ export class TurtleReader {
 }
 
 /**
- * Language tags with more than eight letters between hyphens stand in data ("zh-classical"), and other readers take them: the
- * parser is given a short tag for its check, and the literal gets its own.
+ * Terms that the parser takes for faults of syntax reach their statement, so that it can be named and left out: IRIs with
+ * characters that they may not have, relative ones in N-Triples, and texts of rdf:langString without a language. Language tags
+ * are kept whatever they are, as in rows: data have "zh-classical" and "en_US".
+ * @param doubt called where a term may be none
  */
-function keepLongTags(parser: object): void {
+function readBadTerms(parser: object, doubt: () => void): void {
+  const lexer: unknown = Reflect.get(parser, "_lexer");
   const complete: unknown = Reflect.get(parser, "_completeLiteral");
-  if (typeof complete !== "function") throw new TypeError("The Turtle parser has changed: no _completeLiteral.");
-  const completeLiteral = (token: LiteralToken, component: unknown): unknown => {
-    if (token.type !== "langcode" || !/[^-]{9}/u.test(token.value))
-      return Reflect.apply(complete, parser, [token, component]);
-    const completed: object = Reflect.apply(complete, parser, [{ ...token, value: "x" }, component]);
-    Reflect.set(parser, "_literalLanguage", token.value);
+  const relative: unknown = Reflect.get(parser, "_resolveRelativeIRI");
+  if (typeof lexer !== "object" || lexer === null) throw new TypeError("The Turtle parser has changed: no _lexer.");
+  if (typeof complete !== "function" || typeof relative !== "function") {
+    throw new TypeError("The Turtle parser has changed: no _completeLiteral or _resolveRelativeIRI.");
+  }
+  Reflect.set(lexer, "_unescapedIri", new IriPattern(Reflect.get(lexer, "_unescapedIri"), doubt));
+  Reflect.set(
+    lexer,
+    "_langcode",
+    /@([a-z0-9_\u0080-\uffff]+(?:-[a-z0-9_\u0080-\uffff]+)*)(?=[^a-z0-9_\u0080-\uffff])/iy,
+  );
+  Reflect.set(parser, "_resolveRelativeIRI", (iri: string): unknown => {
+    const resolved: unknown = Reflect.apply(relative, parser, [iri]);
+    if (resolved === null) doubt();
+    return resolved ?? iri;
+  });
+  const literalOf = (kind: string | RDF.NamedNode): RDF.Literal => {
     const factory: RDF.DataFactory = Reflect.get(parser, "_factory");
-    return { ...completed, literal: factory.literal(Reflect.get(parser, "_literalValue"), token.value) };
+    return factory.literal(Reflect.get(parser, "_literalValue"), kind);
+  };
+  const completeLiteral = (token: LiteralToken, component: unknown): unknown => {
+    const { type, value } = token;
+    if (type === "langcode" && !usualTag.test(value)) {
+      const completed: object = Reflect.apply(complete, parser, [{ ...token, value: "x" }, component]);
+      Reflect.set(parser, "_literalLanguage", value);
+      return { ...completed, literal: literalOf(value) };
+    }
+    if (type.startsWith("type") && value.endsWith("angString")) {
+      const datatype: RDF.NamedNode | undefined = Reflect.apply(Reflect.get(parser, "_readEntity"), parser, [token]);
+      if (datatype === undefined) return undefined;
+      if (languageTypes.has(datatype.value)) {
+        doubt();
+        return { token: null, literal: literalOf(datatype), readCb: false };
+      }
+    }
+    return Reflect.apply(complete, parser, [token, component]);
   };
   Reflect.set(parser, "_completeLiteral", completeLiteral);
+}
+
+/** A tag that the parser takes. */
+const usualTag = /^[a-z]{1,8}(?:-[a-z0-9]{1,8})*$/iu;
+
+/** The lexer's pattern of an IRI without escapes, which also takes what is none up to the bracket that closes it. */
+class IriPattern {
+  lastIndex = 0;
+  readonly #doubt: () => void;
+  /** The lexer's own. */
+  readonly #right: RegExp;
+  readonly #any = /<([^<>\n\r]*)>[ \t]*/y;
+
+  constructor(right: unknown, doubt: () => void) {
+    if (!(right instanceof RegExp)) throw new TypeError("The Turtle parser has changed: no _unescapedIri.");
+    this.#right = right;
+    this.#doubt = doubt;
+  }
+
+  exec(input: string): RegExpExecArray | null {
+    this.#right.lastIndex = this.lastIndex;
+    const right = this.#right.exec(input);
+    if (right !== null) return right;
+    this.#any.lastIndex = this.lastIndex;
+    const any = this.#any.exec(input);
+    if (any === null || isEscaped(any[1]!)) return null;
+    this.#doubt();
+    return any;
+  }
+}
+
+/** True for escapes that stand for characters of an IRI, which the lexer resolves itself. */
+function isEscaped(iri: string): boolean {
+  if (!iri.includes("\\")) return false;
+  const text = iri.replaceAll(/\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})/gu, (_, short?: string, long?: string) => {
+    const code = Number.parseInt(short ?? long ?? "", 16);
+    return code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? " " : String.fromCodePoint(code);
+  });
+  return !/[\p{Cc} <>\\"{}|^`]/u.test(text);
 }
 
 interface LiteralToken {
@@ -161,7 +261,11 @@ function countingFactory(maxQuads: number, bytes: number): RDF.DataFactory {
     if (blankNodes > 2 * maxQuads) throw tooMany();
     return factory.blankNode(label);
   };
-  return { ...factory, quad, blankNode };
+  const literal = (value: string, kind?: Parameters<RDF.DataFactory["literal"]>[1]): RDF.Literal => {
+    if (typeof kind !== "string" || isReadableTag(kind)) return factory.literal(value, kind);
+    throw new Error(`${JSON.stringify(kind.slice(0, 100))} is no language tag`);
+  };
+  return { ...factory, quad, blankNode, literal };
 }
 
 /** Error of the parser of Turtle. It says "... on line 3." and, for most errors, also has the number in `context`. */

@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, libraryMessage } from "../errors/fedway-error.ts";
+import type { OnBadTerm } from "../rdf/turtle.ts";
 import type { Bindings } from "./model.ts";
 import type { Duplex } from "node:stream";
 
@@ -35,6 +36,8 @@ export interface GraphDecoderOptions {
   readonly factory?: RDF.DataFactory | undefined;
   /** Taken between the steps of what is not parsed piece by piece. */
   readonly pause?: Pause;
+  /** Without it a term that is none ends the document. */
+  readonly onBadTerm?: OnBadTerm | undefined;
   /** Blank nodes of Turtle and TriG get the label that is written; default one of the parser's own before it. */
   readonly keepLabels?: boolean;
 }

@@ -65,7 +65,7 @@ const shortNames: ReadonlyMap<string, FormatName> = new Map([
 
 /**
  * How willingly Fedway reads a format that it did not ask for first; CSV comes last because it loses terms. Formats that
- * are not here are only written: N3, TriG and N-Quads hold a graph as Turtle and N-Triples do.
+ * are not here are not asked for: N3, TriG and N-Quads hold a graph as Turtle and N-Triples do.
  */
 const readingWeights: Readonly<Partial<Record<FormatName, number>>> = {
   json: 0.9,
@@ -103,7 +103,11 @@ const bareBoolean: ResultFormat = {
 const byMediaType: Readonly<Record<AnswerKind, ReadonlyMap<string, ResultFormat>>> = {
   bindings: formatsByMediaType("bindings"),
   boolean: new Map([...formatsByMediaType("boolean"), [bareBoolean.mediaType, bareBoolean]]),
-  quads: formatsByMediaType("quads"),
+  quads: new Map([
+    ...formatsByMediaType("quads"),
+    // Not asked for: read where a server has nothing else, such as a file.
+    ...resultFormats.flatMap((format) => (format.name === "trig" ? [[format.mediaType, format] as const] : [])),
+  ]),
 };
 
 /** Media type of a Content-Type value: lower case, without parameters; empty when there is none. */

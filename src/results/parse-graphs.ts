@@ -9,7 +9,7 @@ import {
   malformed,
   QuadTransform,
 } from "./decoder.ts";
-import { TurtleReader } from "../rdf/turtle.ts";
+import { checkedQuad, type OnBadTerm, TurtleReader } from "../rdf/turtle.ts";
 import { JsonLdDecoder } from "./parse-json-ld.ts";
 import { XmlScanner } from "./scan-xml.ts";
 import { XmlEncoding } from "./xml-encoding.ts";
@@ -21,11 +21,11 @@ class N3Decoder implements GraphDecoder {
   readonly #reader: TurtleReader;
 
   constructor(name: "Turtle" | "TriG" | "N-Triples", options: GraphDecoderOptions) {
-    const { baseIri, factory, keepLabels = false } = options;
+    const { baseIri, factory, onBadTerm, keepLabels = false } = options;
     this.#name = name;
     this.#utf8 = createUtf8Reader(name);
     const labels = keepLabels && { blankNodePrefix: "" };
-    this.#reader = new TurtleReader({ format: name, baseIRI: baseIri, factory, ...labels });
+    this.#reader = new TurtleReader({ format: name, baseIRI: baseIri, factory, ...labels }, onBadTerm);
   }
 
   push(bytes: Uint8Array): readonly RDF.Quad[] {
@@ -54,8 +54,13 @@ class RdfXmlDecoder implements GraphDecoder {
   readonly #utf8 = createUtf8Reader("RDF/XML");
   readonly #scanner = new XmlScanner({ sparqlResults: false, maxAttributes: 1000, maxDepth: maxXmlDepth });
 
-  constructor({ baseIri, factory = DataFactory }: GraphDecoderOptions) {
-    const parser = new BoundedRdfXmlParser({ dataFactory: factory, trackPosition: true, baseIRI: baseIri ?? "" });
+  readonly #onBadTerm: OnBadTerm | undefined;
+
+  constructor({ baseIri, factory = DataFactory, onBadTerm }: GraphDecoderOptions) {
+    const options = { dataFactory: factory, trackPosition: true, baseIRI: baseIri ?? "" };
+    // Statements are checked here, so that one with an invalid IRI can be left out.
+    const parser = new BoundedRdfXmlParser({ ...options, validateUri: false });
+    this.#onBadTerm = onBadTerm;
     this.#parser = new QuadTransform("RDF/XML", parser);
   }
 
@@ -67,14 +72,22 @@ class RdfXmlDecoder implements GraphDecoder {
     this.#scanner.push(bytes);
     if (this.#scanner.fault !== undefined) throw this.#broken(this.#scanner.fault);
     // The parser takes each piece for a text of its own.
-    return await this.#parser.write(Buffer.from(this.#utf8.read(bytes)));
+    return this.#checked(await this.#parser.write(Buffer.from(this.#utf8.read(bytes))));
   }
 
   async end(): Promise<readonly RDF.Quad[]> {
     const last = await this.#take(this.#encoding.end());
     const verdict = this.#scanner.end();
     if (!verdict.complete) throw this.#broken(verdict.detail ?? "");
-    return [...last, ...(await this.#parser.end())];
+    return [...last, ...this.#checked(await this.#parser.end())];
+  }
+
+  #checked(quads: readonly RDF.Quad[]): readonly RDF.Quad[] {
+    try {
+      return quads.filter((quad) => checkedQuad(quad, this.#onBadTerm) !== undefined);
+    } catch (error) {
+      throw this.#broken(error instanceof Error ? error.message : "");
+    }
   }
 
   #broken(detail: string): Error {
@@ -175,7 +188,8 @@ const xmlMalformed = (what: string): Error => malformed(`The endpoint's RDF/XML 
 export const graphDecoders = {
   turtle: (options: GraphDecoderOptions): GraphDecoder => new N3Decoder("Turtle", options),
   trig: (options: GraphDecoderOptions): GraphDecoder => new N3Decoder("TriG", options),
-  ntriples: ({ factory }: GraphDecoderOptions): GraphDecoder => new N3Decoder("N-Triples", { factory }),
+  ntriples: ({ factory, onBadTerm }: GraphDecoderOptions): GraphDecoder =>
+    new N3Decoder("N-Triples", { factory, onBadTerm }),
   jsonld: (options: GraphDecoderOptions): GraphDecoder => new JsonLdDecoder(options),
   rdfxml: (options: GraphDecoderOptions): GraphDecoder => new RdfXmlDecoder(options),
 } as const;

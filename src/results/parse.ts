@@ -4,12 +4,12 @@ import { type AnswerHead, malformed, type Pause, type TupleDecoder, type GraphDe
 import type { ResultFormat } from "./formats.ts";
 import { ByteSource, createPause, ItemReader, type ParseLimits, createItemStream } from "./item-reader.ts";
 import { type AnswerKind, type Bindings, columnsInOrder, type QueryResult } from "./model.ts";
-import { bareMediaType, formatOf } from "./negotiation.ts";
+import { formatOf } from "./negotiation.ts";
 import { JsonDecoder } from "./parse-json.ts";
 import { createCsvDecoder, createTsvDecoder } from "./parse-records.ts";
 import { XmlDecoder } from "./parse-xml.ts";
 import { DataFactory } from "n3";
-import { boundedFactory } from "../rdf/turtle.ts";
+import { boundedFactory, type OnBadTerm } from "../rdf/turtle.ts";
 import { graphDecoders } from "./parse-graphs.ts";
 
 /** Known facts about the bytes of an answer. */
@@ -21,8 +21,10 @@ export interface ParseOptions {
   readonly limits?: ParseLimits | undefined;
   /** Relative IRIs of graph documents are resolved against it; without it they are kept or refused as the format says. */
   readonly baseIri?: string | undefined;
-  /** A graph document may have named graphs, and be TriG. */
+  /** A graph document may have named graphs. */
   readonly namedGraphs?: boolean | undefined;
+  /** Called for each statement of a graph that is left out since a term in it is none; without it such a term ends the answer. */
+  readonly onBadTerm?: OnBadTerm | undefined;
   /** Called between the steps of a long parse; throws to end it, for instance because its deadline has passed. */
   readonly check?: (() => void) | undefined;
 }
@@ -65,8 +67,7 @@ const isTupleFormat = (name: ResultFormat["name"]): name is TupleFormat => Objec
 export async function parseAnswer(bytes: AsyncIterable<Uint8Array>, options: ParseOptions): Promise<QueryResult> {
   const source = new ByteSource(bytes);
   try {
-    const isTriG = options.namedGraphs === true && bareMediaType(options.mediaType) === "application/trig";
-    const format = isTriG ? "trig" : formatOf(options.mediaType, options.kind)?.name;
+    const format = formatOf(options.mediaType, options.kind)?.name;
     if (format === undefined) throw notSparql(options);
     if (isTupleFormat(format)) return await parseTuples(source, format, options);
     if (!isGraphFormat(format)) throw notSparql(options);
@@ -127,11 +128,11 @@ const isGraphFormat = (name: ResultFormat["name"]): name is GraphFormat => Objec
 function parseGraph(
   source: ByteSource,
   format: GraphFormat,
-  { baseIri, namedGraphs = false, limits, check }: ParseOptions,
+  { baseIri, namedGraphs = false, limits, onBadTerm, check }: ParseOptions,
 ): AsyncIterableIterator<RDF.Quad> {
   const pause = createPause(source, check);
   const factory = boundedFactory(DataFactory);
-  const decoder = graphDecoders[format]({ factory, pause, baseIri });
+  const decoder = graphDecoders[format]({ factory, pause, baseIri, onBadTerm });
   const bounded: GraphDecoder = {
     push: (bytes) => {
       factory.allow(bytes.length);
@@ -144,7 +145,10 @@ function parseGraph(
     const quads = await reader.next();
     if (quads !== undefined && quads.length > 0) factory.taken();
     if (!namedGraphs && quads?.some((quad) => quad.graph.termType !== "DefaultGraph") === true) {
-      throw malformed("The endpoint's answer has triples in a named graph.");
+      throw new FedwayError("ENDPOINT_MALFORMED", "The endpoint's answer has triples in a named graph.", {
+        fault: "malformed",
+        next: "Only a default graph is read from documents: publish each graph as a document, or load them into an endpoint.",
+      });
     }
     return quads;
   };

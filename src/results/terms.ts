@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { DataFactory } from "n3";
-import { iriText, isReadableTag, literalText, tagOf } from "../rdf/term-text.ts";
+import { iriText, literalText, tagOf } from "../rdf/term-text.ts";
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 const xsdString = `${xsd}string`;
@@ -169,12 +169,15 @@ function closingQuote(text: string, from = 0): number {
   return at;
 }
 
+/** A language as engines write it, "en_US" too. */
+const anyTag = /^@[\p{L}\p{N}_-]+$/u;
+
 function literalFromText(text: string): RDF.Literal {
   const end = closingQuote(text);
   const value = unescaped(text.slice(1, end));
   const suffix = text.slice(end + 1);
   if (suffix === "") return literalFromParts(value);
-  if (suffix.startsWith("@") && isReadableTag(suffix.slice(1))) return literalFromParts(value, suffix.slice(1));
+  if (anyTag.test(suffix)) return literalFromParts(value, suffix.slice(1));
   if (suffix.startsWith("^^<") && suffix.endsWith(">")) {
     return literalFromParts(value, undefined, unescaped(suffix.slice(3, -1)));
   }
@@ -205,7 +208,7 @@ export const maxTripleDepth = 32;
 /** A term within a triple term that is not quoted: up to white space, an IRI or the end of the triple. */
 const bareTerm = /(?:<[^<>]*>|[^\s<>)]+)/y;
 /** Behind a quoted literal. */
-const literalEnd = /(?:@[A-Za-z0-9-]+|\^\^(?:<[^<>]*>|[^\s<>)]+))?/y;
+const literalEnd = /(?:@[\p{L}\p{N}_-]+|\^\^(?:<[^<>]*>|[^\s<>)]+))?/uy;
 const blank = /\s*/y;
 
 function tripleFromText(text: string): RDF.Quad {

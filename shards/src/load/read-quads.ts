@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { isReadableTag, tagOf } from "../../../src/rdf/term-text.ts";
 import { dataFactory } from "../../../src/rdf/triple-index.ts";
 import type { GraphDecoder, GraphDecoderOptions } from "../../../src/results/decoder.ts";
 import { graphDecoders } from "../../../src/results/parse-graphs.ts";
@@ -102,10 +103,14 @@ function iri(value: string): string {
 function literal(term: RDF.Literal): string {
   if (!term.value.isWellFormed()) throw new Error("a literal has half of a surrogate pair");
   const value = canonicalString(term.value);
-  if (term.direction !== undefined && term.direction !== null && term.direction !== "") {
+  if (term.direction) {
     throw new Error("a literal with a base direction is not read");
   }
-  if (term.language !== "") return `${value}@${term.language.toLowerCase()}`;
+  if (term.language !== "") {
+    const tag = tagOf(term);
+    if (isReadableTag(tag)) return `${value}@${tag}`;
+    throw new Error(`@${term.language.slice(0, 100)} is not a language tag`);
+  }
   return term.datatype.value === xsdString ? value : `${value}^^${iri(term.datatype.value)}`;
 }
 

@@ -10,6 +10,7 @@ import type {
 } from "../../outbound/sparql-client.ts";
 import type { Handled, HandlerContext, Handlers, Peer } from "../../workers/peer.ts";
 import type { HeadLimits } from "../held-head.ts";
+import type { BadTerms } from "../executor.ts";
 import type { SourceReport, StepReport } from "../reports.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
@@ -227,10 +228,16 @@ export function createRemoteDocuments(peer: Peer): SourceDocuments {
       }
       const limits = { maxRows: maxQuads };
       const check = (): void => signal.throwIfAborted();
-      const result = await parseAnswer(counted(), { mediaType, kind: "quads", baseIri: url, limits, check });
+      let badTerms: BadTerms | undefined;
+      const onBadTerm = (fault: string): void => {
+        badTerms = { statements: (badTerms?.statements ?? 0) + 1, fault: badTerms?.fault ?? fault };
+      };
+      const { namedGraphs } = request;
+      const parsing = { mediaType, kind: "quads", baseIri: url, namedGraphs, limits, check, onBadTerm } as const;
+      const result = await parseAnswer(counted(), parsing);
       const quads: RDF.Quad[] = [];
       if (result.kind === "quads") for await (const quad of result.quads) quads.push(quad);
-      return { url, mediaType, quads, bytes };
+      return { url, mediaType, quads, bytes, ...(badTerms !== undefined && { badTerms }) };
     },
   };
 }

@@ -316,6 +316,7 @@ function openMember(endpoint: PlannedEndpoint, options: MemberOptions): Member {
   const report = sourceReport(bounds.sources, endpoint.id ?? endpoint.url);
   const { signal, trace } = bounds;
   const deadlineMs = now() + memberTimeMs(bounds, now(), bounds.partial !== false);
-  const source = openSource(endpoint, { signal, deadlineMs, report, owner: { endpoint: endpoint.id, trace } });
+  const inPart = bounds.partial === true;
+  const source = openSource(endpoint, { signal, deadlineMs, report, inPart, owner: { endpoint: endpoint.id, trace } });
   return createMatchedMember({ ...options, endpoint, source });
 }

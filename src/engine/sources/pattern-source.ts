@@ -2,6 +2,7 @@ import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import { longestTimerMs } from "../../clock.ts";
 import { type Triple, createTripleIndex, type TripleIndex } from "../../rdf/triple-index.ts";
 import type { DocumentRequest, RdfDocument } from "../../outbound/documents.ts";
+import { type BadTerms, noteBadTerms } from "../executor.ts";
 import type { SourceReport } from "../reports.ts";
 import { type TriplePattern, constantParts } from "./triple-pattern.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -15,6 +16,8 @@ export interface MatchBounds {
   readonly deadlineMs: number;
   /** The source's contribution; requests and bytes are added to it. */
   readonly report: SourceReport;
+  /** A source may lack triples that cannot be read; its report says so then. */
+  readonly inPart?: boolean;
   /** Owner of these requests. */
   readonly owner?: Pick<DocumentRequest, "endpoint" | "trace">;
 }
@@ -41,7 +44,9 @@ export interface PatternSource {
 export type OpenPatternSource = (endpoint: PlannedEndpoint, bounds: MatchBounds) => PatternSource;
 
 /** A fetched and parsed document, as far as sources look at it. */
-export type SourceDocument = Pick<RdfDocument, "url" | "mediaType" | "quads" | "bytes">;
+export interface SourceDocument extends Pick<RdfDocument, "url" | "mediaType" | "quads" | "bytes"> {
+  readonly badTerms?: BadTerms;
+}
 
 /** The part of the document client that pattern sources need: address guard, host rates and byte counting. */
 export interface SourceDocuments {
@@ -85,16 +90,16 @@ const MOST_KEPT_BYTES = 256 * 1024 * 1024;
 
 /** Creates the cache of files. */
 export function createFileSources(options: FileSourcesOptions): FileSources {
-  const kept = new LRUCache<string, TripleIndex>({
+  const kept = new LRUCache<string, ReadFile>({
     maxSize: MOST_KEPT_BYTES,
-    sizeCalculation: ({ bytes }, url) => bytes + 2 * url.length + 500,
+    sizeCalculation: ({ index }, url) => index.bytes + 2 * url.length + 500,
     ttl: FRESH_MS,
     ttlResolution: 0,
     perf: options,
   });
   const underWay = new Map<string, Download>();
 
-  async function indexOf(url: string, bounds: MatchBounds): Promise<TripleIndex> {
+  async function read(url: string, bounds: MatchBounds): Promise<ReadFile> {
     const known = kept.get(url);
     if (known) return known;
     const running = underWay.get(url);
@@ -106,38 +111,45 @@ export function createFileSources(options: FileSourcesOptions): FileSources {
     const download = new Download(async (signal) => {
       report.requests++;
       const limits = { signal, timeoutMs: FETCH_MS, maxBytes: MOST_BYTES, maxQuads: MOST_TRIPLES };
-      const { bytes, quads } = await options.documents.fetch({ url, ...limits, ...owner });
+      const { bytes, quads, badTerms } = await options.documents.fetch({ url, ...limits, ...owner });
       report.bytes += bytes;
-      return createTripleIndex(quads);
+      return { index: createTripleIndex(quads), badTerms };
     });
     underWay.set(url, download);
     const end = () => {
       if (underWay.get(url) === download) underWay.delete(url);
     };
-    download.done.then((index) => kept.set(url, index)).then(end, end);
+    download.done.then((file) => kept.set(url, file)).then(end, end);
     return download;
   }
 
   return (url, bounds) => {
-    let own: Promise<TripleIndex> | undefined;
+    let own: Promise<ReadFile> | undefined;
     // One execution sees one state of the file.
-    const index = () => (own ??= indexOf(url, bounds));
+    const file = () => (own ??= read(url, bounds));
     return {
       async *match(pattern) {
-        yield* (await index()).match(constantParts(pattern));
+        const { index, badTerms } = await file();
+        if (badTerms !== undefined) noteBadTerms(bounds, badTerms);
+        yield* index.match(constantParts(pattern));
       },
-      estimate: async (pattern) => ({ triples: (await index()).count(constantParts(pattern)), requests: 0 }),
+      estimate: async (pattern) => ({ triples: (await file()).index.count(constantParts(pattern)), requests: 0 }),
     };
   };
 }
 
+interface ReadFile {
+  readonly index: TripleIndex;
+  readonly badTerms: BadTerms | undefined;
+}
+
 /** A download that several executions wait for, each in its own time; it ends when the last of them has gone. */
 class Download {
-  readonly done: Promise<TripleIndex>;
+  readonly done: Promise<ReadFile>;
   readonly #controller = new AbortController();
   #waiting = 0;
 
-  constructor(fetch: (signal: AbortSignal) => Promise<TripleIndex>) {
+  constructor(fetch: (signal: AbortSignal) => Promise<ReadFile>) {
     this.done = fetch(this.#controller.signal);
   }
 
@@ -149,7 +161,7 @@ class Download {
    * Waits for it, but not beyond the end of the execution that waits.
    * @throws FedwayError `ENDPOINT_TIMEOUT` when this number of milliseconds has passed
    */
-  async file(url: string, { signal, owner }: MatchBounds, leftMs: number): Promise<TripleIndex> {
+  async file(url: string, { signal, owner }: MatchBounds, leftMs: number): Promise<ReadFile> {
     this.#waiting++;
     const left = Promise.withResolvers<never>();
     const leave = () => left.reject(signal.reason);

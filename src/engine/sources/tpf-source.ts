@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Triple } from "../../rdf/triple-index.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { SourceDocuments, MatchBounds, PatternSource } from "./pattern-source.ts";
+import { noteBadTerms } from "../executor.ts";
 import { fragmentUrl, type SearchForm, readTpfPage, type TpfPage } from "./tpf-page.ts";
 import type { TriplePattern } from "./triple-pattern.ts";
 
@@ -72,6 +73,7 @@ function createReader(options: TpfSourcesOptions, endpoint: string, bounds: Matc
     const limits = { signal, timeoutMs, maxBytes: MOST_PAGE_BYTES, maxQuads: MOST_PAGE_TRIPLES };
     const fetched = await documents.fetch({ url, namedGraphs: true, ...limits, ...owner });
     report.bytes += fetched.bytes;
+    if (fetched.badTerms !== undefined) noteBadTerms(bounds, fetched.badTerms);
     return { ...readTpfPage(fetched, origin), bytes: fetched.bytes };
   }
 

@@ -28,6 +28,7 @@ const statement = (object: string): string =>
 const documents: readonly (readonly [string, string, string, readonly string[]])[] = [
   ["N-Triples", "application/n-triples", all.map((term) => `<urn:s> <urn:p> ${term} .`).join("\n"), all],
   ["Turtle", "text/turtle", `VERSION "1.2" PREFIX : <urn:> :s :p ${all.join(" , ").replace("zh-c", "ZH-c")} .`, all],
+  ["TriG", "application/trig", `VERSION "1.2" PREFIX : <urn:> { :s :p ${all.join(" , ")} }`, all],
   [
     "JSON-LD",
     "application/ld+json",
@@ -55,6 +56,49 @@ const documents: readonly (readonly [string, string, string, readonly string[]])
   ],
 ];
 
+/** [the way in, its media type, a document with two right statements around one whose object is given, how the object is written] */
+const badDocuments = [
+  ["ntriples", "application/n-triples", (object: string) => `<urn:s> <urn:p> ${object} .`, (iri: string) => `<${iri}>`],
+  ["turtle", "text/turtle", (object: string) => `<urn:s> <urn:p> ${object} .`, (iri: string) => `<${iri}>`],
+  ["trig", "application/trig", (object: string) => `{ <urn:s> <urn:p> ${object} }`, (iri: string) => `<${iri}>`],
+] as const;
+const badTerms = {
+  iri: (iri: (text: string) => string) => iri("urn:a b"),
+  datatype: (iri: (text: string) => string) => `"a"^^${iri("urn:a b")}`,
+  untagged: (iri: (text: string) => string) => `"a"^^${iri("http://www.w3.org/1999/02/22-rdf-syntax-ns#langString")}`,
+  escape: (iri: (text: string) => string) => iri("urn:a\\b"),
+} as const;
+const badFiles = new Map<string, { readonly type: string; readonly body: string }>([
+  ...badDocuments.flatMap(([name, type, statementOf, iri]) =>
+    Object.entries(badTerms).map(
+      ([kind, written]) =>
+        [
+          `bad-${name}-${kind}`,
+          { type, body: ["<urn:o1>", written(iri), "<urn:o2>"].map((object) => statementOf(object)).join("\n") },
+        ] as const,
+    ),
+  ),
+  ...["<p rdf:resource='urn:a b'/>", "<p rdf:datatype='urn:a b'>a</p>"].map(
+    (bad, at) =>
+      [
+        `bad-rdfxml-${at}`,
+        {
+          type: "application/rdf+xml",
+          body: rdfXml(`<p rdf:resource="urn:o1"/>${bad}<p rdf:resource="urn:o2"/>`),
+        },
+      ] as const,
+  ),
+]);
+const oddTag: ReadonlyMap<string, { readonly type: string; readonly body: string }> = new Map([
+  ["tag-turtle", { type: "text/turtle", body: '<urn:s> <urn:p> "a"@en_US .' }],
+  ["tag-rdfxml", { type: "application/rdf+xml", body: rdfXml('<p xml:lang="en_US">a</p>') }],
+]);
+const graphs = new Map([
+  ["named", { type: "application/trig", body: "<urn:g> { <urn:s> <urn:p> 1 }" }],
+  ["broken", { type: "text/turtle", body: "<urn:s> <urn:p> <urn:o1> . <urn:s> <urn:p> ." }],
+]);
+const otherFiles = new Map([...badFiles, ...oddTag, ...graphs]);
+
 /** Values for one another: a second file, for joins. */
 const other = strings.map((term, at) => `<urn:t${at}> <urn:q> ${term} .`).join("\n");
 
@@ -73,7 +117,8 @@ beforeAll(async () => {
     type: "application/rdf+xml",
     body: rdfXml(statement('a"><b>o</b>'), ""),
   });
-  const ids = [...documents.map(([name]) => idOf(name)), "other", "unannounced"];
+  for (const [id, document] of otherFiles) files.documents.set(`/${id}`, document);
+  const ids = [...documents.map(([name]) => idOf(name)), "other", "unannounced", ...otherFiles.keys()];
   service = await startService({}, {}, Object.fromEntries(ids.map((id) => [`${id}.ttl`, entry(id)])));
 });
 
@@ -159,6 +204,54 @@ describe.each(documents)("terms in a file of %s", (name, _, __, held) => {
 it("a triple term that RDF/XML 1.1 has not is refused in words, not left out", async () => {
   const response = await service.query("SELECT ?o { SERVICE <unannounced> { ?s ?p ?o } }");
   expect([response.status, await response.text()]).toEqual([502, expect.stringContaining('rdf:version=\\"1.2\\"')]);
+});
+
+interface JsonAnswer {
+  readonly results: { readonly bindings: readonly { readonly o: { readonly value: string } }[] };
+  readonly fedway?: unknown;
+}
+const jsonOf = (text: string): JsonAnswer => JSON.parse(text);
+
+describe("a term that is none", () => {
+  const ofFile = (id: string): string => `SELECT ?o { SERVICE <${id}> { ?s <urn:p> ?o } }`;
+
+  it.each([...badFiles.keys()])("is named; the rest is kept where it is asked for: %s", async (id) => {
+    const whole = await problemOf(await service.query(ofFile(id)));
+    expect(whole).toMatchObject({ code: "ENDPOINT_MALFORMED", next: expect.stringContaining("partial=true") });
+    expect(whole.detail).toMatch(/urn:a (?:b|\\b)|urn:a\\+b|language string has no language/u);
+    const response = await service.query(ofFile(id), { parameters: { partial: "true" } });
+    const answer = jsonOf(await response.text());
+    expect([response.status, answer.results.bindings.map(({ o }) => o.value)]).toEqual([200, ["urn:o1", "urn:o2"]]);
+    expect(answer.fedway).toMatchObject({
+      status: "partial",
+      partial: "subset",
+      sources: [{ endpoint: id, status: "partial", reason: expect.stringContaining("a statement left out") }],
+    });
+    // The document is remembered; what was left out is, too.
+    expect((await service.query(ofFile(id))).status).toBe(502);
+  });
+
+  it.each([...oddTag.keys()])("is not a tag, which is held as in rows: %s", async (id) => {
+    const held = await service.query(ofFile(id), { accept: "application/sparql-results+json" });
+    const answer = jsonOf(await held.text());
+    expect(answer.results.bindings).toEqual([{ o: { type: "literal", value: "a", "xml:lang": "en_us" } }]);
+    const turtle = await service.query(ofFile(id), { accept: "text/tab-separated-values" });
+    expect(turtle.status).toBe(406);
+  });
+
+  it("is not a fault of the grammar, which ends the document", async () => {
+    expect(await problemOf(await service.query(ofFile("broken")))).toMatchObject({ code: "ENDPOINT_MALFORMED" });
+    const response = await service.query(ofFile("broken"), { parameters: { partial: "true" } });
+    expect(jsonOf(await response.text()).results.bindings).toEqual([]);
+  });
+
+  it("named graphs of a document are refused in words, with what to do", async () => {
+    expect(await problemOf(await service.query(ofFile("named")))).toMatchObject({
+      code: "ENDPOINT_MALFORMED",
+      detail: expect.stringContaining("named graph"),
+      next: expect.stringContaining("publish each graph"),
+    });
+  });
 });
 
 describe("advice at a file", () => {

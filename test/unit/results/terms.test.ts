@@ -66,6 +66,7 @@ describe("termFromText", () => {
       '<<( _:a <urn:b> <<( <urn:c> <urn:d> ")>> \\" <<("@ar--rtl )>> )>>',
     ],
     [`<<( <urn:a> <urn:b> 'x'^^xsd:date )>>`, '<<( <urn:a> <urn:b> "x"^^<http://www.w3.org/2001/XMLSchema#date> )>>'],
+    [`<<( <urn:a> <urn:b> "x"@en_US )>>`, '<<( <urn:a> <urn:b> "x"@en_us )>>'],
   ])("reads the triple term %s", (text, written) => expect(termToText(termFromText(text))).toBe(written));
   test.each([
     "<<( <urn:a> <urn:b> )>>",

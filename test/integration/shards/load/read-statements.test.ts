@@ -209,19 +209,28 @@ describe("readStatements of what is broken", () => {
   shouldRefuse("entity.rdf", `<!DOCTYPE a [<!ENTITY b "c">]>${rdfXml}`, /entity\.rdf, line 1: .*document type/);
   shouldRefuse("direction.nt", '<x:a> <x:p> "a"@ar--rtl .\n', /line 1: a literal with a base direction is not read/, 1);
   shouldRefuse("tag.nt", '<x:a> <x:p> "a"@en_US .\n', /line 1: @en_US is not a language tag/, 1);
-  shouldRefuse("terms.ttl", "<x:a> <x:p> <<( <x:a> <x:p> <x:o> )>> .", /a triple term is not read/);
+  const tripleTerm = "<x:a> <x:p> <<( <x:a> <x:p> <x:o> )>>";
+  shouldRefuse("terms.nt", `${tripleTerm} .`, /line 1: an IRI is expected; triple terms are not read/, 1);
+  shouldRefuse("terms.nq", `${tripleTerm} <x:g> .`, /line 1: an IRI is expected; triple terms are not read/, 1);
+  shouldRefuse("terms.ttl", `${tripleTerm} .`, /a triple term is not read/);
+  shouldRefuse("terms.trig", `<x:g> { ${tripleTerm} }`, /a triple term is not read/);
+  shouldRefuse("reifier.ttl", "<x:a> <x:p> <x:o> {| <x:q> 1 |} .", /a triple term is not read/);
+  shouldRefuse("tag.ttl", '<x:a> <x:p> "a"@en_US .', /@en_us is not a language tag/);
+  shouldRefuse("tag.trig", '<x:g> { <x:a> <x:p> "a"@en_US }', /@en_us is not a language tag/);
   const directed = /a literal with a base direction is not read/;
   shouldRefuse("direction.ttl", '<x:a> <x:p> "a"@ar--rtl .', directed);
   shouldRefuse("direction.trig", '<x:g> { <x:a> <x:p> "a"@ar--rtl }', directed);
   const value = '{"@value":"a","@language":"ar","@direction":"rtl"}';
   shouldRefuse("direction.jsonld", `{"@id":"x:a","x:p":${value}}`, directed);
   const rdf = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="x:" rdf:version="1.2"';
+  const about = (content: string): string =>
+    `<rdf:RDF ${rdf}><rdf:Description rdf:about="x:a">${content}</rdf:Description></rdf:RDF>`;
+  shouldRefuse("tag.rdf", about('<p xml:lang="en_US">a</p>'), /@en_us is not a language tag/i);
+  shouldRefuse("iri.rdf", about('<p rdf:resource="urn:a b"/>'), /"urn:a b" has characters that IRIs may not have/);
+  const inner = '<rdf:Description rdf:about="x:a"><p rdf:resource="x:o"/></rdf:Description>';
+  shouldRefuse("terms.rdf", about(`<p rdf:parseType="Triple">${inner}</p>`), /a triple term is not read/);
   const element = '<p xml:lang="ar" xmlns:its="http://www.w3.org/2005/11/its" its:dir="rtl">a</p>';
-  shouldRefuse(
-    "direction.rdf",
-    `<rdf:RDF ${rdf}><rdf:Description rdf:about="x:a">${element}</rdf:Description></rdf:RDF>`,
-    directed,
-  );
+  shouldRefuse("direction.rdf", about(element), directed);
 
   it("refuses files that are not there, folders, unknown endings and two of one name", async () => {
     mkdirSync(join(folder, "folder.nt"));
