@@ -2,6 +2,15 @@ const xsd = (name: string): string => `<http://www.w3.org/2001/XMLSchema#${name}
 const iri = (name: string): string => `<http://example.org/${name}>`;
 const typed = (text: string, type: string): string => `"${text}"^^${xsd(type)}`;
 
+const line = (subject: string, property: string, object: string): string => `${subject} ${iri(property)} ${object} .\n`;
+const typeLine = (subject: string, name: string): string =>
+  `${subject} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ${iri(name)} .\n`;
+
+/** Declarations for queries over this data. */
+export const prefixes = `PREFIX ex: <http://example.org/>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+`;
+
 /** The graph of Virtuoso with what other engines have in their default graphs; it has system graphs of its own, too. */
 export const virtuosoGraph = "http://example.org/default";
 
@@ -22,8 +31,6 @@ export const terms: Readonly<Record<string, readonly string[]>> = {
   long: [`"${"long text ".repeat(400)}1"`, `"${"long text ".repeat(400)}2"`],
   iri: [iri("item/1"), iri("item/2"), iri("a(b)'c%20d"), "<http://example.org/\u4E2D,x;y?z=1&w=2#h>"],
 };
-
-const line = (subject: string, property: string, object: string): string => `${subject} ${iri(property)} ${object} .\n`;
 
 /** Each term of a kind as the object of `property-kind`, of a subject of its own; the last one of each kind only where `last`. */
 const holders = (property: string, last: boolean): string =>
@@ -90,3 +97,72 @@ const quadsOf = (graphs: Readonly<Record<string, string>>): string =>
     .join("");
 export const leftQuads = left + line(iri("thing/1"), "called", '"in no graph"') + quadsOf(leftGraphs);
 export const rightQuads = right + line(iri("source/5"), "made", iri("thing/2")) + quadsOf(rightGraphs);
+
+/** One resource with a literal of every kind that results formats treat differently, and a blank node. */
+export const termSamples: string = [
+  typeLine(iri("sample"), "Sample"),
+  line(iri("sample"), "plain", '"a \\"quoted\\" text, with comma"'),
+  line(iri("sample"), "lang", '"grüß dich"@de-AT'),
+  line(iri("sample"), "integer", typed("42", "integer")),
+  line(iri("sample"), "decimal", typed("3.5", "decimal")),
+  line(iri("sample"), "double", typed("1.5E3", "double")),
+  line(iri("sample"), "boolean", typed("true", "boolean")),
+  line(iri("sample"), "date", typed("2020-02-29", "date")),
+  line(iri("sample"), "custom", `"v"^^${iri("type")}`),
+  line(iri("sample"), "string", typed("typed", "string")),
+  line(iri("sample"), "link", "<http://example.org/\u4E2D>"),
+  line(iri("sample"), "lines", '"line1\\nline2\\ttab"'),
+  line(iri("sample"), "astral", '"\u{1F600}"'),
+  line(iri("holder"), "part", "_:part"),
+  line("_:part", "inside", '"in a blank node"'),
+].join("");
+
+/** Works of art; `creator` leads to `people`. Every seventh has no year. */
+export function works(count: number): string {
+  let text = "";
+  for (let i = 0; i < count; i++) {
+    text += typeLine(iri(`work/${i}`), "Work");
+    text += line(iri(`work/${i}`), "title", `"Work number ${i}"@en`);
+    text += line(iri(`work/${i}`), "creator", iri(`person/${i % 60}`));
+    text += line(iri(`work/${i}`), "price", typed(`${i}.25`, "decimal"));
+    if (i % 7 !== 0) text += line(iri(`work/${i}`), "year", typed(`${1500 + (i % 400)}`, "integer"));
+  }
+  return text;
+}
+
+/** People; `birthplace` leads to `places`. The last ten made no work, every fifth has no birthplace. */
+export function people(): string {
+  let text = "";
+  for (let i = 0; i < 70; i++) {
+    text += typeLine(iri(`person/${i}`), "Person");
+    text += line(iri(`person/${i}`), "name", `"Person ${i}"`);
+    text += line(iri(`person/${i}`), "born", typed(`18${String(10 + i)}-03-01`, "date"));
+    if (i % 5 !== 0) text += line(iri(`person/${i}`), "birthplace", iri(`place/${i % 12}`));
+  }
+  return text;
+}
+
+/** Places; the first three are unknown to `people`. */
+export function places(): string {
+  let text = "";
+  for (let i = 0; i < 15; i++) {
+    text += line(iri(`place/${i}`), "label", `"Place ${i}"@en`);
+    text += line(iri(`place/${i}`), "country", iri(`country/${i % 4}`));
+    text += line(iri(`place/${i}`), "population", typed(`${i * 1000}`, "integer"));
+  }
+  return text;
+}
+
+/** `count` resources with one number each, for answers that take long. */
+export function numbers(count: number): string {
+  let text = "";
+  for (let i = 0; i < count; i++) text += line(iri(`number/${i}`), "n", typed(`${i}`, "integer"));
+  return text;
+}
+
+/** `count` resources with a text of 1,500 characters each, for answers that are large. */
+export function texts(count: number): string {
+  let text = "";
+  for (let i = 0; i < count; i++) text += line(iri(`text/${i}`), "text", `"${`${i} `.padEnd(1_500, "lorem ")}"`);
+  return text;
+}

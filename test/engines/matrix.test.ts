@@ -4,7 +4,7 @@ import { type EmbeddedEngine, startEmbedded } from "../support/engines/embedded.
 import type { Engine } from "../support/engines/engine.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
 import { startVirtuoso } from "../support/engines/virtuoso.ts";
-import { type Recorder, startRecorder } from "../interop/recorder.ts";
+import { type Recorder, startRecorder } from "../support/recorder.ts";
 import { until } from "../support/eventually.ts";
 import { startService } from "../support/running-service.ts";
 import { leftQuads, rightGraphs, rightQuads, terms, virtuosoGraph } from "./data.ts";

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newFolder } from "../support/scratch-folder.ts";
 import { startToolCallingModel } from "../support/tool-calling-model.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 // The programs of deploy/guide/agent-frameworks.md as they stand there, with the real frameworks and a scripted model.
 

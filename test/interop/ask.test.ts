@@ -3,7 +3,7 @@ import type { AskAnswer } from "../../src/agent/ask/ask-answer.ts";
 import type { SessionFigures } from "../../src/query/session-figures.ts";
 import { type SmallModel, startSmallModel } from "../support/engines/small-model.ts";
 import { until } from "../support/eventually.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 // The reference agent with a real model of 135 million parameters behind llama.cpp's server. It is held to valid queries, not to wit.
 

@@ -9,7 +9,7 @@ import {
   named,
   type Outcome,
 } from "./clients/clients.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 const run = promisify(execFile);
 const here = (path: string): string => new URL(path, import.meta.url).pathname;

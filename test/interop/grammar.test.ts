@@ -7,7 +7,7 @@ import { smallModelPython, type SmallModel, startSmallModel } from "../support/e
 import { until } from "../support/eventually.ts";
 import { readGbnf, sentencesOf } from "../support/grammar-sampler.ts";
 import { newFolder } from "../support/scratch-folder.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 let fedway: Fedway;
 let model: SmallModel;

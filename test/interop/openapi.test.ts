@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newFolder } from "../support/scratch-folder.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 // The OpenAPI document as others use it: to generate a client from it, and to try everything that it promises.
 

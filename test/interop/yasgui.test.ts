@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { useStageOf, type Visit } from "../browser/browser-fixture.ts";
 import { named, queriesOf } from "./clients/clients.ts";
 import { serveYasgui, shownBy } from "./clients/yasgui.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 const stage = useStageOf(serveYasgui);
 let fedway: Fedway;

@@ -31,6 +31,8 @@ export interface FusekiOptions {
   readonly store?: "terms" | "tdb2" | "values" | "text";
   /** Jena 6 on its own Java; by default Jena 5 on the machine's. */
   readonly newest?: boolean;
+  /** Takes graphs at `/ds/data` (SPARQL 1.1 Graph Store HTTP Protocol); of the store `terms`. */
+  readonly isWritable?: boolean;
 }
 
 /** Starts Apache Jena Fuseki on a free loopback port. */
@@ -40,7 +42,8 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
   await writeFile(join(scratch, "data.nq"), options.data);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/ds/sparql`;
-  const store = await storeArguments(options.store ?? "terms", { java, jar, folder: scratch });
+  const written = options.isWritable === true ? ["--update"] : [];
+  const store = [...written, ...(await storeArguments(options.store ?? "terms", { java, jar, folder: scratch }))];
   const limit = options.timeoutMs === undefined ? [] : [`--timeout=${options.timeoutMs}`];
   const start = () =>
     startServer({
@@ -50,7 +53,7 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
       cwd: scratch,
       env: { FUSEKI_BASE: join(scratch, "run") },
       ready: () => answers(`http://127.0.0.1:${port}/$/ping`),
-      readyWithinMs: 90_000,
+      readyWithinMs: 240_000,
     });
   return startEngine(url, start);
 }

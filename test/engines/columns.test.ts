@@ -3,7 +3,7 @@ import type { Engine } from "../support/engines/engine.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
 import { startVirtuoso } from "../support/engines/virtuoso.ts";
 import { prefixes, termSamples, virtuosoGraph } from "./data.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 // The columns of every answer are compared with its query, so what real engines make of legal queries has to pass.
 

@@ -6,9 +6,9 @@ import { answerDifference, isNonEmpty } from "../support/canonical-answer.ts";
 import { createOracle, type Oracle } from "../support/oracle.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../support/sparql-test-server.ts";
 import { people, places, prefixes, virtuosoGraph, works } from "./data.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
-import { readAnswer } from "./read-answer.ts";
-import { type Recorder, startRecorder } from "./recorder.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
+import { readAnswer } from "../support/read-answer.ts";
+import { type Recorder, startRecorder } from "../support/recorder.ts";
 
 const json = "application/sparql-results+json";
 const turtle = "text/turtle";

@@ -9,7 +9,7 @@ import {
   canonicalTerm,
   canonicalText,
   graphAnswer,
-} from "../support/canonical-answer.ts";
+} from "./canonical-answer.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 

@@ -4,8 +4,8 @@ import type { Engine } from "../support/engines/engine.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
 import { startVirtuoso } from "../support/engines/virtuoso.ts";
 import { prefixes, termSamples, virtuosoGraph } from "./data.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
-import { readAnswer, readTable } from "./read-answer.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
+import { readAnswer, readTable } from "../support/read-answer.ts";
 
 const json = "application/sparql-results+json";
 const xml = "application/sparql-results+xml";

@@ -3,8 +3,8 @@ import type { Engine } from "../support/engines/engine.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
 import { startVirtuoso } from "../support/engines/virtuoso.ts";
 import { numbers, prefixes, virtuosoGraph } from "./data.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
-import { readAnswer } from "./read-answer.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
+import { readAnswer } from "../support/read-answer.ts";
 
 const json = "application/sparql-results+json";
 

@@ -7,7 +7,7 @@ import { startFuseki } from "../support/engines/fuseki.ts";
 import { openService } from "../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../support/sparql-test-server.ts";
 import { people, places, prefixes, works } from "./data.ts";
-import { readAnswer } from "./read-answer.ts";
+import { readAnswer } from "../support/read-answer.ts";
 
 let fuseki: Engine;
 let members: Readonly<Record<"works" | "people" | "places", SparqlTestServer>>;

@@ -3,7 +3,7 @@ import type { Engine } from "../support/engines/engine.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
 import { startVirtuoso } from "../support/engines/virtuoso.ts";
 import { prefixes, virtuosoGraph } from "./data.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const data = [

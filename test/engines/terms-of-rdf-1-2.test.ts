@@ -5,7 +5,7 @@ import type { Engine } from "../support/engines/engine.ts";
 import { startEmbedded } from "../support/engines/embedded.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
 import { listening } from "../support/listening.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 /** Terms of RDF 1.2; the readers of both engines take no language tag of more than eight letters. */
 const strings = ['"a"@en', '"a"@en--ltr', '"a"@en--rtl', '"a"@gsw'];

@@ -1,5 +1,5 @@
 import { createServer, request as forward } from "node:http";
-import { listening } from "../support/listening.ts";
+import { listening } from "./listening.ts";
 
 /** One request that passed a recorder. */
 export interface RecordedRequest {

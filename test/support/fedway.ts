@@ -1,7 +1,7 @@
 import type { RunRecord } from "../../src/query/run-log.ts";
-import { tableOf } from "../support/table-rows.ts";
-import { startService } from "../support/running-service.ts";
-import { until } from "../support/eventually.ts";
+import { tableOf } from "./table-rows.ts";
+import { startService } from "./running-service.ts";
+import { until } from "./eventually.ts";
 
 interface SparqlCall {
   readonly query: string;

@@ -5,8 +5,8 @@ import type { Engine } from "../support/engines/engine.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
 import { startVirtuoso } from "../support/engines/virtuoso.ts";
 import { numbers, prefixes, texts, virtuosoGraph } from "./data.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
-import { readAnswer } from "./read-answer.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
+import { readAnswer } from "../support/read-answer.ts";
 
 const json = "application/sparql-results+json";
 /** 30 MB, far more than sockets and read-ahead can hold on the way, in few rows: Virtuoso writes 5,000 rows a second. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../support/engines/engine.ts";
 import { startFuseki } from "../support/engines/fuseki.ts";
-import { type Fedway, startFedway } from "./fedway.ts";
+import { type Fedway, startFedway } from "../support/fedway.ts";
 
 const data = `<urn:ada> <urn:knows> <urn:bob> .
 <urn:claim> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <urn:ada> <urn:knows> <urn:bob> )>> .
