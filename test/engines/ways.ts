@@ -256,8 +256,19 @@ export const formWays: readonly Way[] = [
   ),
 ];
 
-/** What a DESCRIBE gives is for the engine to say. */
-export const description = "DESCRIBE ?s { RIGHT { ?s ex:weight 7 } }";
+/** What a DESCRIBE gives is for the engine to say; these triples are among it. */
+export const descriptions: readonly Way[] = [
+  {
+    name: "DESCRIBE a subject",
+    query: "DESCRIBE ?s { RIGHT { ?s ex:weight 7 } }",
+    expected: always("<source/2> <link> <item/1> .", "<source/2> <link> <item/2> ."),
+  },
+  {
+    name: "DESCRIBE a subject that is an object, too",
+    query: "DESCRIBE ?s { RIGHT { ?s ex:sub ?s } }",
+    expected: always("<item/5> <sub> <item/5> ."),
+  },
+];
 
 const made = "?s ex:made ?o . ?o ex:called ?t";
 
