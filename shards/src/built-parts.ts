@@ -1,5 +1,5 @@
 import { rdf } from "../../src/rdf/vocabularies.ts";
-import type { BuiltFacts } from "../../src/registry/descriptions.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 import type { FinishedShard, ShardDataset } from "./finished-folder.ts";
 import { entryIdOf } from "./shard-addresses.ts";
 
@@ -11,7 +11,7 @@ const mostProperties = 50;
  * Facts in the manifest about a shard that its triples alone do not show: the classes at both ends of its properties, and of which
  * classes it has a part. Undefined for shards that were written without these facts.
  */
-export function builtFactsOf(dataset: ShardDataset, shard: FinishedShard): BuiltFacts | undefined {
+export function builtFactsOf(dataset: ShardDataset, shard: FinishedShard): VoidDescription["built"] {
   if (shard.properties === undefined) return undefined;
   const others = dataset.shards.filter(({ id }) => id !== shard.id);
   const classes = new Set(shard.properties.flatMap(({ subjectClasses }) => subjectClasses));

@@ -1,5 +1,5 @@
+import { estimateTokens } from "../token-estimate.ts";
 import type { Problem, Repair } from "../errors/fedway-error.ts";
-import { estimateTokens } from "../registry/schema.ts";
 import { plainText } from "../rdf/display-text.ts";
 import { problemForModel } from "./problem-for-model.ts";
 import type { Hint, ToolAnswer } from "./tool.ts";

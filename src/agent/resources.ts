@@ -3,7 +3,7 @@ import type { Catalog } from "../registry/catalog.ts";
 import type { EndpointModels } from "../registry/model.ts";
 import { schemaViewInTurns } from "../registry/schema.ts";
 import { plainText } from "../rdf/display-text.ts";
-import type { ValueIndex } from "../registry/find.ts";
+import type { Finder } from "../registry/find.ts";
 import type { DescriptionService } from "../registry/descriptions.ts";
 import { knownDescription, knownEndpoint } from "./tools/describe-endpoint.ts";
 import { resultPart } from "./results/result-page.ts";
@@ -26,7 +26,7 @@ interface Parts {
   readonly catalog: Catalog;
   readonly models: Pick<EndpointModels, "get">;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
-  readonly values: Pick<ValueIndex, "examples">;
+  readonly finder: Pick<Finder, "valueExamples">;
   readonly results: ResultStore;
 }
 
@@ -97,14 +97,14 @@ function offsetOf(cursor: string): number {
 }
 
 async function readView(
-  { catalog, descriptions, values }: Parts,
+  { catalog, descriptions, finder }: Parts,
   uri: string,
   { name, part }: { readonly name: string; readonly part: "schema" | "void" },
 ): Promise<ResourceContent> {
   const { id } = knownEndpoint(catalog, name);
   const description = await knownDescription(descriptions, id);
   const view = { detail: part === "void" ? part : "lines", maxTokens: mostSchemaTokens } as const;
-  const { text } = await schemaViewInTurns(description, { ...view, examples: values.examples(id) });
+  const { text } = await schemaViewInTurns(description, { ...view, examples: finder.valueExamples(id) });
   return { uri, mimeType: part === "void" ? "text/turtle" : "text/plain", text };
 }
 

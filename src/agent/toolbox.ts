@@ -1,9 +1,9 @@
+import { estimateTokens } from "../token-estimate.ts";
 import type { TObject } from "typebox";
 import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import type { Admission } from "../query/admission.ts";
 import { nearest } from "../errors/nearest.ts";
 import { visible } from "../html.ts";
-import { estimateTokens } from "../registry/schema.ts";
 import { writeReply } from "./reply.ts";
 import type { Caller, Hint, OutputFields, Tool, ToolAnnotations, ToolAnswer, ToolProfile } from "./tool.ts";
 

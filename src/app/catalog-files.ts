@@ -5,15 +5,7 @@ import type { Config } from "../config/config.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { packageFile } from "../package-file.ts";
-import { parsedJson } from "../json.ts";
-import {
-  type Catalog,
-  type CatalogReport,
-  checkCatalog,
-  isTombstone,
-  loadCatalog,
-  refreshPublished,
-} from "../registry/catalog.ts";
+import { type Catalog, type CatalogReport, checkCatalog, listIds, refreshPublished } from "../registry/catalog.ts";
 import { readDocuments } from "../store/sqlite/database.ts";
 import { databaseFile } from "./backup-state.ts";
 
@@ -51,22 +43,11 @@ export async function checkCatalogFiles(config: Config, folders: readonly string
 
 /** Ids of the catalogue: those of its files, and of changes in the data folder's database. @throws FedwayError */
 export async function catalogIds(config: Config, signal: AbortSignal) {
-  const { entries, federations } = await loadCatalog({ ...catalogSources(config), published: [], signal });
-  return {
-    endpoints: withChanges(config, "catalog/endpoint/", entries),
-    federations: withChanges(config, "catalog/federation/", federations),
-  };
-}
-
-function withChanges({ dataDir, redisUrl }: Config, prefix: string, inFiles: readonly { readonly id: string }[]) {
-  const ids = new Set(inFiles.map(({ id }) => id));
+  const { dataDir, redisUrl } = config;
   const database = join(dataDir, databaseFile);
-  const changes = redisUrl === undefined && existsSync(database) ? readDocuments(database, prefix) : [];
-  for (const [key, text] of changes) {
-    const isDeleted = isTombstone(parsedJson(text));
-    ids[isDeleted ? "delete" : "add"](key.slice(prefix.length));
-  }
-  return [...ids].toSorted();
+  const isThere = redisUrl === undefined && existsSync(database);
+  const changes = isThere ? (prefix: string) => readDocuments(database, prefix) : undefined;
+  return listIds({ ...catalogSources(config), signal }, changes);
 }
 
 /** Takes a collection of published facts into the catalogue's folder. @throws FedwayError `REQUEST_INVALID` */

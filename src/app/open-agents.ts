@@ -53,7 +53,7 @@ const mostRows = 5_000;
 export function openAgents(parts: AgentParts) {
   const { settings, registry, queries, check, explainer, onDefect, tracer, probe, admission } = parts;
   const results = createResultStore({ now: steadyClock.now });
-  const { experience } = registry.examples;
+  const { experience } = registry;
   const running = {
     queries,
     results,
@@ -61,11 +61,10 @@ export function openAgents(parts: AgentParts) {
     check: settings.repair ? check : undefined,
     keepExample: experience && ((pair: RawExample) => experience.add(pair).catch(onDefect)),
   };
-  const describing = { ...registry, federation: registry.linker.federation };
   // In the order in which a model uses them.
   const tools: readonly Tool[] = [
     findEndpoints(registry),
-    describeEndpoint(describing),
+    describeEndpoint(registry),
     searchTerms(registry),
     checkQuery({ check }),
     findExamples(registry),
@@ -73,7 +72,7 @@ export function openAgents(parts: AgentParts) {
     explainResult({ queries, explainer }),
     ...(settings.acceptAdapters ? [acceptAdapter({ accept: parts.acceptAdapter })] : []),
     buildQuery({ container: createQueryContainer({ ...registry, queries, ask: askBy(probe), now: systemClock.now }) }),
-    ...paperTools({ ...describing, ...running }),
+    ...paperTools({ ...registry, ...running }),
     submitFinalQuery(queries),
   ];
   const off = knownTools(settings.toolsOff, tools);

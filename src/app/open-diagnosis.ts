@@ -19,7 +19,7 @@ export function openDiagnosis(
   registry: Registry,
   execution: Parameters<typeof createProbe>[0] & { readonly admission: Admission } & Pick<CheckOptions, "availability">,
 ) {
-  const { catalog, search } = registry;
+  const { catalog, finder } = registry;
   const { planner, now, admission, availability } = execution;
   const maxRequests = agents.diagnosisRequests;
   const probe = createProbe(execution);
@@ -29,7 +29,7 @@ export function openDiagnosis(
     run: probe,
     planner,
     catalog,
-    terms: search,
+    terms: finder,
     now,
     admission,
     maxRequests,

@@ -11,7 +11,7 @@ import { scoreOf } from "../monitor/score.ts";
 import { publishSnapshot, type Snapshot } from "../monitor/snapshot.ts";
 import { createWebhookService, type WebhookService } from "../monitor/receivers/webhooks.ts";
 import { BreakerSharing } from "../outbound/share-breakers.ts";
-import { type CatalogEntry, followRemovals } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { faultLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Foundation, Registry } from "./open-registry.ts";
@@ -45,7 +45,7 @@ export function openMonitoring(parts: MonitoringParts) {
     metrics.forgetEndpoint(id);
     return monitor.remove(id);
   };
-  const removals = followRemovals({ catalog, remove, clock, onFault });
+  const removals = registry.onRemoval(remove);
   const { publicUrl } = config;
   const published = { catalog, monitor, store, clock: systemClock, version: packageVersion(), publicUrl };
   return {

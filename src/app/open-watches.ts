@@ -8,7 +8,7 @@ import type { Foundation, Registry } from "./open-registry.ts";
 
 /** Parts that watches need. */
 interface WatchParts extends Pick<Foundation, "config" | "state" | "jobs">, Pick<Diagnosis, "explainer" | "check"> {
-  readonly registry: Pick<Registry, "catalog" | "search">;
+  readonly registry: Pick<Registry, "catalog" | "finder">;
   readonly monitoring: Pick<ReturnType<typeof openMonitoring>, "monitor" | "isCutOff">;
   readonly queries: QueryService;
 }

@@ -1,6 +1,6 @@
 import type { forwardMcpStdio } from "../mcp/forward-stdio.ts";
 import type { Readable, Writable } from "node:stream";
-import type { CatalogReport, Refreshed } from "../registry/catalog.ts";
+import type { CatalogReport, refreshPublished } from "../registry/catalog.ts";
 import { type Command, InvalidArgumentError } from "commander";
 
 /** Background work of the service of one command. */
@@ -48,7 +48,7 @@ export interface CliIo {
   /** Checks catalogue folders, the environment's when none is named. @throws FedwayError `CATALOG_INVALID` */
   checkCatalog(folders: readonly string[]): Promise<CatalogReport>;
   /** Takes a collection of published facts into the environment's catalogue folder. @throws FedwayError `REQUEST_INVALID` */
-  refreshCatalog(file: string): Promise<Refreshed & { readonly folder: string }>;
+  refreshCatalog(file: string): Promise<Awaited<ReturnType<typeof refreshPublished>> & { readonly folder: string }>;
   /** Ids of the environment's catalogue, read without a service. @throws also when `signal` aborts */
   catalogIds(signal: AbortSignal): Promise<Readonly<Record<"endpoints" | "federations", readonly string[]>>>;
   /** Copies the database of the data folder into a new file. @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */

@@ -2,7 +2,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { makeFolder } from "../make-folder.ts";
-import type { CatalogFinding, CatalogReport } from "../registry/catalog.ts";
+import type { CatalogReport } from "../registry/catalog.ts";
 import { type CliIo, examples, exitCodes, type Options, type Running, serviceCommand, UsageError } from "./cli-io.ts";
 import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "./output.ts";
 import { withService } from "./service.ts";
@@ -50,6 +50,8 @@ async function runCatalogCheck(io: CliIo, folders: readonly string[], { json }: 
   await (json ? writeJson(io, report) : write(io.stdout, reportText(report)));
   return report.conforms ? exitCodes.ok : exitCodes.failed;
 }
+
+type CatalogFinding = CatalogReport["findings"][number];
 
 const findingText = ({ file, line, severity, path, reason }: CatalogFinding): string => {
   const place = line === undefined ? file : `${file}:${line}`;

@@ -3,14 +3,7 @@ import { dataFactory } from "../rdf/triple-index.ts";
 import { dcat, dcterms, fedway, rdf, rdfs, sd, voidVocabulary as v } from "../rdf/vocabularies.ts";
 import type { Capabilities } from "../registry/capabilities.ts";
 import type { CatalogDocument, PublishedFacts } from "../registry/catalog.ts";
-import {
-  type ClassPartition,
-  descriptionQuads,
-  descriptionUrl,
-  type PropertyPartition,
-  QuadWriter,
-  type VoidDescription,
-} from "../registry/descriptions.ts";
+import { descriptionQuads, descriptionUrl, QuadWriter, type VoidDescription } from "../registry/descriptions.ts";
 
 /** Names of the registry's resources. */
 export interface Naming {
@@ -100,6 +93,9 @@ function aggregated(description: VoidDescription, most: number): VoidDescription
     graphsBeside: undefined,
   };
 }
+
+type ClassPartition = VoidDescription["classPartitions"][number];
+type PropertyPartition = VoidDescription["propertyPartitions"][number];
 
 const withoutProperties = (partition: ClassPartition): ClassPartition => ({
   ...partition,

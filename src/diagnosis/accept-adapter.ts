@@ -5,13 +5,7 @@ import type { Admission, Admitted } from "../query/admission.ts";
 import type { Probe } from "../query/probe.ts";
 import { termToText } from "../results/terms.ts";
 import { isWritableIri } from "../rdf/term-text.ts";
-import {
-  type AcceptedAdapter,
-  adapterQuads,
-  type CatalogEntry,
-  type EditableCatalog,
-  type KeyPlace,
-} from "../registry/catalog.ts";
+import { type AcceptedAdapter, adapterQuads, type CatalogEntry, type EditableCatalog } from "../registry/catalog.ts";
 import { dcat, rdf } from "../rdf/vocabularies.ts";
 import { type KeyAdapter, keyAdapters } from "./why/join-keys.ts";
 
@@ -117,14 +111,14 @@ export function createAdapterAcceptance({ catalog, probe, admission, now }: Opti
 }
 
 interface Found {
-  readonly here: KeyPlace;
-  readonly other: KeyPlace;
+  readonly here: AcceptedAdapter["here"];
+  readonly other: AcceptedAdapter["here"];
   readonly adapter: KeyAdapter;
   readonly matches: number;
 }
 
 interface Side {
-  readonly place: KeyPlace;
+  readonly place: AcceptedAdapter["here"];
   readonly terms: readonly RDF.Term[];
   /** The side as a SERVICE clause, with this variable for its values. */
   readonly group: (name: string, behind?: string) => string;

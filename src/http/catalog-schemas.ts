@@ -1,12 +1,6 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import { healthStates } from "../monitor/monitor.ts";
-import {
-  Authorship,
-  CatalogDrift,
-  CatalogEntry,
-  CatalogProblem,
-  Federation as NamedMembers,
-} from "../registry/catalog.ts";
+import { CatalogEntry, catalogSchemas, Federation as NamedMembers } from "../registry/catalog.ts";
 import { paging } from "./paging.ts";
 import { view, strictObject, integer, text, texts } from "./schemas.ts";
 
@@ -14,7 +8,7 @@ const { id, interface: endpointInterface } = CatalogEntry.properties;
 const query = text("Path of its SPARQL route here.");
 const match = Type.Object({ field: Type.String(), term: Type.String(), matched: Type.String() });
 const status = Type.Enum([...healthStates], { description: "What monitoring says; unknown is not down." });
-const authorship = Type.Partial(Authorship).properties;
+const authorship = Type.Partial(catalogSchemas.authorship).properties;
 
 /** One endpoint of the catalogue; `query` is where it is asked through Fedway. */
 export const Endpoint = view("Endpoint", {
@@ -82,8 +76,8 @@ export const FederationList = view("FederationList", { ...page, federations: Typ
 
 /** Answer of `GET /api/catalog/problems`. */
 export const CatalogProblems = view("CatalogProblems", {
-  problems: Type.Array(CatalogProblem, { description: "Catalogue files and changes that could not be used." }),
-  drift: Type.Array(CatalogDrift, { description: "Where files and changes over the API differ." }),
+  problems: Type.Array(catalogSchemas.problem, { description: "Catalogue files and changes that could not be used." }),
+  drift: Type.Array(catalogSchemas.drift, { description: "Where files and changes over the API differ." }),
 });
 
 const newId = Type.String({ ...id, examples: ["lighthouses"] });

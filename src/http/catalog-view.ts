@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { CatalogDocument, CatalogEntry, Federation } from "../registry/catalog.ts";
 import { oneSentence, splitOver } from "../registry/schema.ts";
-import type { EndpointStatus } from "../registry/find.ts";
+import type { EntryFilter } from "../registry/find.ts";
 import type { HttpDeps } from "./http-deps.ts";
 
 type Kind = CatalogDocument["kind"];
@@ -17,17 +17,17 @@ export interface EntryDescription {
 export type CatalogView = ReturnType<typeof createCatalogView>;
 
 /** A view that remembers who said what, which costs time to find out. */
-export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "models" | "search">) {
-  const { catalog, models, search } = deps;
+export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "models" | "finder">) {
+  const { catalog, models, finder } = deps;
   const originOf = createOrigins(catalog);
   const sentenceOf = (of: CatalogEntry): string | undefined =>
     oneSentence({ described: models.get(of.id)?.described, entry: of });
 
-  const entry = async (shown: CatalogEntry, status?: EndpointStatus): Promise<object> => {
+  const entry = async (shown: CatalogEntry, status?: EntryFilter["status"]): Promise<object> => {
     const { description = sentenceOf(shown) } = shown;
     const isGenerated = shown.description === undefined && description !== undefined;
-    const statusNow = (): EndpointStatus | undefined =>
-      search.filterEntries({ entries: [shown] }, { limit: 1, offset: 0 }).hits[0]?.status;
+    const statusNow = (): EntryFilter["status"] =>
+      finder.filterEntries({ entries: [shown] }, { limit: 1, offset: 0 }).hits[0]?.status;
     return {
       ...shown,
       description,

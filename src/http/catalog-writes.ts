@@ -3,19 +3,15 @@ import type * as RDF from "@rdfjs/types";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import {
-  type CatalogDocument,
-  type DocumentFields,
-  documentOf,
-  identifyDocument,
-  withFields,
-} from "../registry/catalog.ts";
+import { type CatalogDocument, documentOf, identifyDocument, withFields } from "../registry/catalog.ts";
 import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
 import { plainHeaders, sendNothing } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { etagHeader, addDocumentBodies, bodyError, documentQuads, maxBodyBytes, RdfBody } from "./rdf-body.ts";
 import { IdPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
+
+type DocumentFields = Parameters<typeof documentOf>[1];
 
 interface WriteRoute {
   readonly Body: RdfBody | DocumentFields | null | undefined;

@@ -1,3 +1,4 @@
+import type { Registry } from "../registry/registry.ts";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type * as RDF from "@rdfjs/types";
 import type {
@@ -22,9 +23,9 @@ import type { WebhookService } from "../monitor/receivers/webhooks.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { CapabilityService } from "../registry/capabilities.ts";
 import type { AcceptedAdapter, EditableCatalog } from "../registry/catalog.ts";
-import type { Linker, SearchIndex, ValueIndex } from "../registry/find.ts";
+import type { Finder } from "../registry/find.ts";
 import type { EndpointModels } from "../registry/model.ts";
-import type { DescriptionService, LinksetService } from "../registry/descriptions.ts";
+import type { DescriptionService } from "../registry/descriptions.ts";
 import type { HttpLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
@@ -81,14 +82,11 @@ export interface HttpDeps {
   readonly config: HttpSettings;
   readonly queries: QueryService;
   readonly catalog: EditableCatalog;
-  readonly search: SearchIndex;
-  /** Ranks endpoints for words; absent: words are looked up in entries only. */
-  readonly linker?: Pick<Linker, "findEndpoints"> | undefined;
+  readonly finder: Finder;
   readonly models: EndpointModels;
   readonly descriptions: Pick<DescriptionService, "get" | "begun" | "freshness" | "request">;
   readonly capabilities: Pick<CapabilityService, "get" | "request">;
-  readonly values: Pick<ValueIndex, "examples">;
-  readonly linksets: Pick<LinksetService, "request">;
+  readonly linksets: Pick<Registry["linksets"], "request">;
   /** Finds, verifies and keeps how keys of two endpoints are joined. */
   readonly acceptAdapter: (request: AdapterWanted) => Promise<AcceptedAdapter>;
   readonly monitor: MonitorReader & Pick<Monitor, "addMaintenance" | "removeMaintenance">;

@@ -1,14 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import type { FastifyInstance, FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import {
-  type CatalogDocument,
-  maxDocumentBytes,
-  maxDocumentQuads,
-  parseDocument,
-  reasonOf,
-  writeDocument,
-} from "../registry/catalog.ts";
+import { type CatalogDocument, documentBounds, parseDocument, reasonOf, writeDocument } from "../registry/catalog.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { addJsonBodies } from "./json-body.ts";
 import { utf8Text } from "./protocol-operation.ts";
@@ -22,7 +15,7 @@ import type { HttpShell } from "./http-deps.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** Bytes of the body of a change. */
-export const maxBodyBytes = maxDocumentBytes;
+export const maxBodyBytes = documentBounds.maxBytes;
 
 /** A catalogue document as it was sent; its class distinguishes it from the JSON of simple fields. */
 export class RdfBody {
@@ -95,7 +88,7 @@ async function jsonLdQuads(text: string, baseIri: string): Promise<readonly RDF.
   for await (const quad of result.kind === "quads" ? result.quads : []) {
     quads.push(quad);
     // One more than allowed is enough to be refused for it.
-    if (quads.length > maxDocumentQuads) break;
+    if (quads.length > documentBounds.maxQuads) break;
   }
   return quads;
 }

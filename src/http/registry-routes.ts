@@ -114,7 +114,7 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
       const { detail = "summary", classes, maxTokens = 2000, format = "json" } = request.query;
       const description = await knownDescription(shell, id);
       const chosen = classes?.split(",").map((name) => name.trim());
-      const examples = shell.values.examples(id);
+      const examples = shell.finder.valueExamples(id);
       const view = await schemaViewInTurns(description, {
         detail,
         maxTokens,
@@ -143,7 +143,7 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
   });
 }
 
-function addSearch(app: TypedApp, { search }: HttpShell): void {
+function addSearch(app: TypedApp, { finder }: HttpShell): void {
   app.get("/api/search", {
     schema: {
       ...documented("Catalogue")(
@@ -154,11 +154,11 @@ function addSearch(app: TypedApp, { search }: HttpShell): void {
       querystring: SearchParameters,
     },
     handler: async (request, reply) => {
-      await search.readPublished();
+      await finder.readPublished();
       const { q, kind, endpoint, limit = 20, offset = 0 } = request.query;
       const only = endpoint === undefined ? {} : { endpoints: [endpoint] };
       const kinds = kind && { kinds: [kind] };
-      return sendJson(reply, await search.searchInTurns({ q, ...kinds, ...only, published: true, limit, offset }));
+      return sendJson(reply, await finder.searchInTurns({ q, ...kinds, ...only, published: true, limit, offset }));
     },
   });
 }

@@ -3,7 +3,7 @@ import { unknownId } from "../errors/unknown-id.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { headersOf, takesTrailers, trailersOf } from "./answer-headers.ts";
-import { type DescribedService, descriptionUrl, serviceDescription } from "../registry/descriptions.ts";
+import { descriptionUrl, serviceDescription } from "../registry/descriptions.ts";
 import { resultFormats } from "../results/formats.ts";
 import { bytesOf } from "../results/gathered-body.ts";
 import { spreadsheetCsv } from "../results/spreadsheet-csv.ts";
@@ -75,7 +75,7 @@ export interface SparqlRoute {
   /** Throws when the path names nothing. */
   readonly check?: (request: FastifyRequest) => unknown;
   /** Dataset behind the route with this id, for the service description. */
-  readonly dataset?: (id: string) => Promise<DescribedService["dataset"]>;
+  readonly dataset?: (id: string) => Promise<Parameters<typeof serviceDescription>[0]["dataset"]>;
   /** Target that the query console selects when the route is opened in a browser; absent: no redirect to the console. */
   readonly target?: (id: string) => Parameters<typeof consolePath>[1];
   readonly answer: (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation) => Promise<void>;
@@ -257,7 +257,10 @@ const formatNames: Readonly<Record<string, string>> = {
 const formats = resultFormats.map(({ name }) => `http://www.w3.org/ns/formats/${formatNames[name] ?? name}`);
 
 /** The dataset of an endpoint, with what is known of it. */
-async function datasetOf({ descriptions, publicUrl }: HttpShell, id: string): Promise<DescribedService["dataset"]> {
+async function datasetOf(
+  { descriptions, publicUrl }: HttpShell,
+  id: string,
+): Promise<Parameters<typeof serviceDescription>[0]["dataset"]> {
   const description = await descriptions.get(id);
   if (!description) return { iri: `${publicUrl()}/endpoints/${id}#dataset` };
   return { iri: description.dataset, describedAt: descriptionUrl(publicUrl(), id), description };

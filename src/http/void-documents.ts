@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { vocabularyPrefixes } from "../rdf/vocabularies.ts";
-import { type DescriptionForm, descriptionQuads, type VoidDescription } from "../registry/descriptions.ts";
+import { descriptionQuads, type VoidDescription } from "../registry/descriptions.ts";
 import type { ResultFormat } from "../results/formats.ts";
 import { serializeGraph } from "../results/serialize.ts";
 
@@ -14,7 +14,7 @@ interface VoidDocument {
   readonly etag: string;
 }
 
-interface VoidForm extends Required<DescriptionForm> {
+interface VoidForm extends Required<Parameters<typeof descriptionQuads>[1]> {
   readonly format: ResultFormat;
 }
 

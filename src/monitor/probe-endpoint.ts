@@ -2,14 +2,7 @@ import type { Asker, WholeAnswer } from "../outbound/whole-answer.ts";
 import { FedwayError, type FaultKind, toFedwayError } from "../errors/fedway-error.ts";
 import { type Clock, sleep } from "../clock.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
-import {
-  canary,
-  type EndpointView,
-  hasSearchForm,
-  plainCanary,
-  type Probe,
-  valuesTable,
-} from "../registry/capabilities.ts";
+import { canaryFor, hasSearchForm } from "../registry/capabilities.ts";
 import type { Observation } from "./monitor.ts";
 import { transportFaults } from "./judgement.ts";
 import type { ErrorCode } from "../errors/codes.ts";
@@ -27,7 +20,7 @@ interface EndpointProbeOptions {
   /** Past circuit breakers, which would answer in the endpoint's place. */
   readonly asker: Asker;
   readonly capabilities: {
-    view(id: string): Pick<EndpointView, "lacks" | "method" | "accept" | "formats"> | undefined;
+    view(id: string): Parameters<typeof canaryFor>[1];
   };
   readonly clock: Clock;
   /** Time of one try in milliseconds; default 30,000. */
@@ -87,20 +80,9 @@ async function faultIn(trying: Trying): Promise<Fault | "none of its own" | unde
 }
 
 async function askQuery({ options, entry, signal, timeoutMs }: Trying): Promise<Fault | undefined> {
-  const { id, url } = entry;
-  const view = options.capabilities.view(id);
-  const { method, accept, formats = [], lacks } = view ?? {};
-  const probe = lacks?.has("values") === true ? plainCanary : canary;
+  const probe = canaryFor(entry, options.capabilities.view(entry.id));
   const answer = await options.asker.ask({
-    endpoint: {
-      id,
-      url,
-      method: entry.method,
-      learned: view && { method, accept },
-      formats: formats.length > 0 ? formats : undefined,
-    },
-    query: probe.query(valuesTable),
-    kind: probe.kind,
+    ...probe.request,
     signal,
     timeoutMs,
     ...bounds,
@@ -108,14 +90,13 @@ async function askQuery({ options, entry, signal, timeoutMs }: Trying): Promise<
   return judged(answer, probe);
 }
 
-function judged(answer: WholeAnswer, probe: Probe): Fault | undefined {
-  const wrong = probe.judge(answer);
+function judged(answer: WholeAnswer, { judge, asked }: ReturnType<typeof canaryFor>): Fault | undefined {
+  const wrong = judge(answer);
   const { partial } = answer;
   if (partial !== undefined && (wrong !== undefined || !harmless.has(partial.how))) {
     return { fault: "partial", detail: publicDetail(partial.detail) };
   }
   if (wrong === undefined) return undefined;
-  const asked = probe === canary ? "for the rows 1, 2 and 3" : "whether there is a solution of nothing";
   return { fault: "wrong-answer", detail: publicDetail(`Asked ${asked} it answered with ${wrong}.`) };
 }
 

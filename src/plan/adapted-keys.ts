@@ -1,4 +1,4 @@
-import type { AcceptedAdapter, KeyPlace } from "../registry/catalog.ts";
+import type { AcceptedAdapter } from "../registry/catalog.ts";
 import { keyExpressions } from "../rdf/key-rule.ts";
 import { type UnlikeKey, withAdaptedKeys } from "../sparql/rewrite.ts";
 import {
@@ -124,7 +124,7 @@ function betweenPatterns(group: Group, candidate: Candidate, { parsed, isOnlyAt 
 const triplesOf = (group: Group): readonly Triple[] =>
   group.elements.flatMap((element) => (element.kind === "triples" ? element.triples : []));
 
-const termAt = (place: KeyPlace): UsedTerm =>
+const termAt = (place: AcceptedAdapter["here"]): UsedTerm =>
   "property" in place ? { kind: "property", iri: place.property } : { kind: "class", iri: place.class };
 
 function termsOfTriple({ predicate, object }: Triple): readonly UsedTerm[] {
@@ -144,7 +144,7 @@ function tripleText({ subject, predicate, object }: Triple): string | undefined 
 }
 
 /** The variables that are values of the property in these triples, or things of the class: those of which no class is said may be. */
-function namesAt(place: KeyPlace, triples: readonly Triple[]): readonly string[] {
+function namesAt(place: AcceptedAdapter["here"], triples: readonly Triple[]): readonly string[] {
   if ("property" in place) {
     return triples.flatMap(({ predicate, object }) =>
       "value" in predicate && predicate.value === place.property && object.termType === "Variable"

@@ -1,14 +1,5 @@
 /** Capabilities of endpoints, found by probes and by queries. */
-export {
-  type Capabilities,
-  capabilitiesSchema,
-  createCapabilityStore,
-  type EndpointView,
-  type ProbedConstruct,
-  probedConstructs,
-  type ProbeOutcome,
-} from "./capabilities/capabilities.ts";
-export { CapabilityService, type Found, type NotedEndpoint } from "./capabilities/capability-service.ts";
-export { documentCanary, hasSearchForm } from "./capabilities/document-canary.ts";
-export { probeCapabilities } from "./capabilities/prober.ts";
-export { canary, constructProbes, plainCanary, type Probe, valuesTable } from "./capabilities/probes.ts";
+export { type Capabilities, capabilitiesSchema } from "./capabilities/capabilities.ts";
+export type { CapabilityService } from "./capabilities/capability-service.ts";
+export { hasSearchForm } from "./capabilities/document-canary.ts";
+export { canaryFor, deviationsIn } from "./capabilities/probes.ts";

@@ -1,6 +1,6 @@
 import type { Asker } from "../outbound/whole-answer.ts";
 import { type Clock, every } from "../clock.ts";
-import type { AskedEndpoint, Catalog } from "../registry/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
 import type { FactTable } from "./fact-table.ts";
 import type { FollowedParts } from "./follow-facts.ts";
 
@@ -55,7 +55,7 @@ export function createDriftCheck(options: DriftOptions) {
 
   async function checkOne(id: string, url: string): Promise<void> {
     const facts = table.get(id, url);
-    const endpoint: AskedEndpoint | undefined = catalog.byId(id);
+    const endpoint = catalog.byId(id);
     if (facts?.triples === undefined || endpoint === undefined) return;
     const isOfBuild = table.isOfBuild(facts);
     const isSame = isOfBuild ?? ((await counted(endpoint)) ?? facts.triples) === facts.triples;
@@ -63,7 +63,7 @@ export function createDriftCheck(options: DriftOptions) {
     if (!isSame && table.get(id, url) === facts) end(id);
   }
 
-  async function counted(endpoint: AskedEndpoint): Promise<number | undefined> {
+  async function counted(endpoint: Pick<CatalogEntry, "id" | "url" | "method">): Promise<number | undefined> {
     const { signal } = ending;
     const answer = await asker
       .ask({ endpoint, query: countQuery, signal, timeoutMs, maxBytes, maxRows: 1 })

@@ -1,6 +1,7 @@
+import type { RegistryOptions } from "../registry/registry.ts";
 import type * as RDF from "@rdfjs/types";
 import { Type } from "typebox";
-import type { ReadTriple, VoidDescription } from "../registry/descriptions.ts";
+import type { VoidDescription } from "../registry/descriptions.ts";
 import type { TermSpace } from "../plan/source-selection.ts";
 import { rdf } from "../rdf/vocabularies.ts";
 import { termToText } from "../results/terms.ts";
@@ -36,6 +37,7 @@ export function createTripleKeeper(store: Store) {
   };
 }
 
+type ReadTriple = Parameters<NonNullable<RegistryOptions["keepTriples"]>>[2][number];
 type DescribedBy = Pick<VoidDescription, "finishedAt" | "endpoint">;
 type Pair = readonly [subject: RDF.Term, object: RDF.Term];
 

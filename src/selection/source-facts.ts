@@ -1,7 +1,9 @@
 import type { TermSpace } from "../plan/source-selection.ts";
-import type { DescribedSchema, KnownCount, TermKind } from "../registry/model.ts";
+import type { EndpointModel, TermKind } from "../registry/model.ts";
 import { literalSpaces } from "./term-space.ts";
 import type { TripleCopy } from "./triple-copy.ts";
+
+type DescribedSchema = NonNullable<EndpointModel["described"]>;
 
 /** The terms of some triples, where they were read. */
 export interface TripleTerms {
@@ -101,5 +103,5 @@ const classesOf = (described: DescribedSchema): FactList<number> => ({
   get: (iri) => described.term("class", iri)?.count?.value,
 });
 
-const exactly = (count: KnownCount | undefined): number | undefined =>
+const exactly = (count: DescribedSchema["triples"]): number | undefined =>
   count?.status === "exact" ? count.value : undefined;

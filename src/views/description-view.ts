@@ -1,7 +1,10 @@
 import { numberText } from "../figures.ts";
-import type { CountValue, SchemaClass, SchemaFact, SchemaJson } from "../registry/schema.ts";
+import type { SchemaJson } from "../registry/schema.ts";
 import { type Cell, unknown, type View } from "./view.ts";
 
+type SchemaFact = NonNullable<SchemaJson["facts"]>[number];
+type SchemaClass = NonNullable<SchemaJson["classes"]>[number];
+type CountValue = NonNullable<SchemaFact["count"]> | null;
 type FactStatus = NonNullable<CountValue>["status"];
 
 const statusTexts: Readonly<Record<FactStatus, string>> = {

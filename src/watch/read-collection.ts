@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { readExampleFile, toExample } from "../registry/find.ts";
+import { readExamples } from "../registry/find.ts";
 import { longestQuery, mostWatches, type WatchDefinition } from "./watch.ts";
 
 /** Queries to be watched, and what could not be used. */
@@ -49,14 +49,13 @@ async function queryIn(file: string): Promise<QueryCollection> {
 }
 
 async function examplesIn(file: string, baseUrl: string): Promise<QueryCollection> {
-  const { examples, problem } = await readExampleFile(file, baseUrl);
-  const usable = examples.flatMap((raw) => toExample(raw, { kind: "file", name: file }, () => []) ?? []);
-  const queries = usable.map(({ id, question, query, targets }) => {
+  const { examples, total, problem } = await readExamples(file, baseUrl);
+  const queries = examples.map(({ id, question, query, targets }) => {
     const unique = `${question.slice(0, 40)} ${hash("sha256", id).slice(0, 6)}`;
     return { id: idOf(unique), name: question, query, endpoint: targets[0] };
   });
-  const left = examples.length - usable.length;
-  const reason = problem ?? (left > 0 ? `${left} of ${examples.length} examples cannot be watched` : undefined);
+  const left = total - examples.length;
+  const reason = problem ?? (left > 0 ? `${left} of ${total} examples cannot be watched` : undefined);
   return { queries, problems: reason === undefined ? [] : [{ file, reason }] };
 }
 

@@ -2,7 +2,7 @@ import type { ErrorCode } from "../errors/codes.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { Catalog } from "../registry/catalog.ts";
-import type { SearchIndex } from "../registry/find.ts";
+import type { Finder } from "../registry/find.ts";
 import { parseQuery } from "../sparql/query.ts";
 import { withServiceUrls } from "../sparql/rewrite.ts";
 import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
@@ -15,7 +15,7 @@ export interface RunnerOptions {
   readonly queries: Pick<QueryService, "table" | "explain" | "runRecord">;
   readonly catalog: Pick<Catalog, "byId" | "byUrl">;
   /** Descriptions of endpoints, to look up terms. */
-  readonly search: Pick<SearchIndex, "hasTerm">;
+  readonly finder: Pick<Finder, "hasTerm">;
   /** Why an endpoint says nothing of its data now, such as that it is down; undefined: it does. */
   readonly troubleOf: (endpoint: string) => string | undefined;
   /** Milliseconds since the epoch. */
@@ -121,10 +121,10 @@ function countsIn({ terms }: TermGroup, { status, columns, rows }: Awaited<Retur
   return Object.fromEntries(counted);
 }
 
-function describedIn(groups: readonly TermGroup[], { search }: RunnerOptions): Record<string, boolean> {
+function describedIn(groups: readonly TermGroup[], { finder }: RunnerOptions): Record<string, boolean> {
   const all = groups.flatMap(({ endpoint, terms }) =>
     terms.flatMap(({ name, ...term }): (readonly [string, boolean])[] => {
-      const has = endpoint === undefined ? "unknown" : search.hasTerm(endpoint, term);
+      const has = endpoint === undefined ? "unknown" : finder.hasTerm(endpoint, term);
       return has === "unknown" ? [] : [[name, has === "yes"]];
     }),
   );

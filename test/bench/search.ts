@@ -1,5 +1,5 @@
 import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import type { SearchIndex } from "../../src/registry/find/search-index.ts";
+import type { Finder } from "../../src/registry/find/finder.ts";
 import { describedModels } from "../support/described-models.ts";
 import { syntheticDescription, syntheticEntries } from "../support/synthetic-catalog.ts";
 import { measureDataset } from "./registry-dataset.ts";
@@ -33,12 +33,12 @@ export async function runSearchBench(options: { readonly quick: boolean }): Prom
   };
   const build = timed(() => built(entries, 0));
   add("build, 5,000 entries", build.ms, 1_500);
-  timeAll(build.result.search, { entries, label: "plain", rounds: options.quick ? 5 : 30, add });
+  timeAll(build.result.finder, { entries, label: "plain", rounds: options.quick ? 5 : 30, add });
 
   const described = timed(() => built(entries, 500));
   const { terms, uses } = described.result.models.size;
   add(`build, 500 of them described (${terms} terms, ${uses} uses)`, described.ms);
-  timeAll(described.result.search, { entries, label: "described", rounds: options.quick ? 5 : 30, add });
+  timeAll(described.result.finder, { entries, label: "described", rounds: options.quick ? 5 : 30, add });
 
   await measureDataset(options, (measure) => measures.push(measure));
   printTable(measures);
@@ -60,7 +60,7 @@ interface Timing {
   readonly add: (name: string, value: number, target?: number) => void;
 }
 
-function timeAll(index: SearchIndex, { entries, label, rounds, add }: Timing): void {
+function timeAll(index: Finder, { entries, label, rounds, add }: Timing): void {
   let found = 0;
   const search = percentiles(rounds, (q) => {
     found += index.search({ q, limit: 20, offset: 0 }).total;

@@ -42,6 +42,7 @@ export const modules: readonly Module[] = [
   { name: "json.ts", imports: [], packages: [] },
   { name: "make-folder.ts", imports: [], packages: [] },
   { name: "shapes.ts", imports: [], packages: ["typebox"] },
+  { name: "token-estimate.ts", imports: [], packages: [] },
   { name: "package-file.ts", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
   { name: "workers", imports: [], packages: [] },
@@ -128,7 +129,15 @@ export const modules: readonly Module[] = [
       { module: "embeddings", files: ["embedder.ts"], typesOnly: true },
     ],
     packages: ["lru-cache", "minisearch", "rdf-validate-shacl", "typebox"],
-    publicFiles: ["capabilities.ts", "catalog.ts", "descriptions.ts", "find.ts", "model.ts", "schema.ts"],
+    publicFiles: [
+      "capabilities.ts",
+      "catalog.ts",
+      "descriptions.ts",
+      "find.ts",
+      "model.ts",
+      "registry.ts",
+      "schema.ts",
+    ],
   },
   {
     name: "monitor",
@@ -466,6 +475,7 @@ export const ground: readonly string[] = [
   "make-folder.ts",
   "package-file.ts",
   "shapes.ts",
+  "token-estimate.ts",
 ];
 
 /** Types that any module may name; erased before anything runs. */

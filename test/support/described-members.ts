@@ -63,7 +63,7 @@ export function planWithFacts(text: string, known: KnownMembers = {}): QueryPlan
     ...request
   } = known;
   const all = Object.entries(descriptions ?? { people: described("people"), books: described("books") });
-  const { models, search: index } = describedModels({ descriptions: all });
+  const { models, finder: index } = describedModels({ descriptions: all });
   const table = new FactTable({ models, now: () => Date.parse(seenAt) + hours * 3_600_000 });
   for (const [id] of all) {
     const facts = factsOf(models.get(id)?.described, dayMs);

@@ -1,21 +1,33 @@
-import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import { EndpointModels, type ModelLimits } from "../../src/registry/model/endpoint-models.ts";
+import type { EndpointStatus } from "../../src/registry/find/answers.ts";
+import { Finder } from "../../src/registry/find/finder.ts";
+import type { Harvest } from "../../src/registry/find/read/harvest.ts";
+import type { Catalog, CatalogEntry } from "../../src/registry/catalog/catalog.ts";
+import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { PublishedFacts } from "../../src/registry/catalog/published/published-facts.ts";
-import { createSearchIndex, type EndpointStatus } from "../../src/registry/find/search-index.ts";
 import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
+import { EndpointModels, type ModelLimits } from "../../src/registry/model/endpoint-models.ts";
 
-interface Known {
+type FinderOptions = ConstructorParameters<typeof Finder>[0];
+
+interface Known extends Partial<Pick<FinderOptions, "embedder" | "engineSearch" | "onFault">> {
   readonly entries?: readonly CatalogEntry[];
+  /** Default: one of the entries alone. */
+  readonly catalog?: Catalog;
   readonly descriptions?: Iterable<readonly [id: string, description: VoidDescription]>;
+  /** Names and values that were read. */
+  readonly values?: Iterable<readonly [id: string, values: Harvest]>;
   readonly published?: (id: string) => PublishedFacts | undefined;
   readonly limits?: Partial<ModelLimits>;
   readonly statusOf?: (id: string) => EndpointStatus;
 }
 
-/** Models of these endpoints, and an index over them. */
-export function describedModels({ entries, descriptions = [], published, limits, ...options }: Known = {}) {
+/** Models of these endpoints, and what finds in them. */
+export function describedModels({ descriptions = [], values = [], ...known }: Known = {}) {
+  const { entries, published, limits, ...options } = known;
   const models = new EndpointModels(limits);
   if (entries !== undefined) models.setEntries(entries, published);
   for (const [id, description] of descriptions) models.setDescription(id, description);
-  return { models, search: createSearchIndex(models, options) };
+  for (const [id, read] of values) models.setRead(id, "values", read);
+  const catalog = createCatalog(entries ?? [], [], { publicUrl: "http://localhost" });
+  return { models, finder: new Finder({ models, catalog, ...options }) };
 }

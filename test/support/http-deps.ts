@@ -69,7 +69,6 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
       request: noJobs,
     },
     capabilities: { get: async () => undefined, request: noJobs },
-    values: { examples: () => [] },
     linksets: { request: noJobs },
     acceptAdapter: noJobs,
     jobs: { get: async () => undefined, list: async () => [], cancel: async () => false, watch: () => () => undefined },

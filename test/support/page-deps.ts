@@ -120,6 +120,9 @@ export function pageDeps(
     descriptions: [...described].map((id) => [id, { ...sampleDescription, id, linksets: linksets(id) }]),
     statusOf: (id) => monitor.health(id)?.state ?? "unknown",
   });
+  // Words are looked up in entries only.
+  const nothing = { endpoints: [], total: 0, ranking: "lexical" as const, complete: true };
+  Object.assign(known.finder, { findEndpoints: async () => nothing });
   const none = async () => Promise.reject(new Error("no jobs in this test"));
   return {
     catalog,

@@ -3,7 +3,6 @@ import { createPlanner } from "../../src/plan/create-planner.ts";
 import type { KnownSources } from "../../src/plan/plan-request.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { Harvest } from "../../src/registry/find/read/harvest.ts";
-import { createValueIndex } from "../../src/registry/find/tables/value-index.ts";
 import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { termFromText } from "../../src/results/terms.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
@@ -49,7 +48,7 @@ export async function typedCheck({
     return [id, { ...whole, endpoint, startedAt, finishedAt: startedAt, ...(known === "partial" && partial) }];
   });
   const entries = described.map(([id]) => catalogEntry(id));
-  const { models, search } = describedModels({ entries, descriptions: described });
+  const { models, finder } = describedModels({ entries, descriptions: described, values: harvests });
   const table = new FactTable({ models, now });
   const [keep, keys] = [createTripleKeeper(store), createKeyStore(store)];
   for (const [id, description] of described) {
@@ -79,12 +78,10 @@ export async function typedCheck({
     catalog,
     egress: "catalog",
     publicUrl: "http://fedway.example",
-    terms: search,
+    terms: finder,
     sources,
   });
-  const values = createValueIndex();
-  for (const [id, harvest] of harvests) values.set(id, harvest);
-  const check = createQueryCheck({ catalog, planner, search, models, sources, values, now });
+  const check = createQueryCheck({ catalog, planner, finder, models, sources, now });
   const { signal } = new AbortController();
   return {
     models,

@@ -171,7 +171,7 @@ export async function openWatchedEndpoints({
     store: openSqliteStore({ path: ":memory:" }),
     queries: service,
     catalog,
-    search: { hasTerm: () => "unknown" },
+    finder: { hasTerm: () => "unknown" },
     jobs: {
       enqueue: async (_kind, payload) => {
         queue.push(payload as { id: string });

@@ -1,12 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { rdf, voidExt, voidVocabulary, dcterms, fedway, foaf } from "../../../src/rdf/vocabularies.ts";
 import { writeTurtle } from "../../../src/rdf/write-turtle.ts";
-import {
-  descriptionQuads,
-  type ObjectPartition,
-  type PropertyPartition,
-  type VoidDescription,
-} from "../../../src/registry/descriptions.ts";
+import { descriptionQuads, type VoidDescription } from "../../../src/registry/descriptions.ts";
 import { type Solution, valueOf, type WholeStore } from "./whole-store.ts";
 
 /** Description of a shard beside its triples. */
@@ -107,6 +102,8 @@ async function countedDescription(store: WholeStore, shard: DescribedShard): Pro
   };
 }
 
+type PropertyPartition = VoidDescription["propertyPartitions"][number];
+type ObjectPartition = PropertyPartition["objectClasses"][number];
 type Ask = (select: string, where: string, group?: string) => Promise<readonly Solution[]>;
 
 const counts = "(COUNT(*) AS ?triples) (COUNT(DISTINCT ?s) AS ?subjects) (COUNT(DISTINCT ?o) AS ?objects)";

@@ -1,7 +1,7 @@
+import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { askModel, malformedModelAnswer, type ModelApi } from "../../outbound/model-api.ts";
-import { estimateTokens } from "../../registry/schema.ts";
 import type { ListedTool } from "../toolbox.ts";
 
 /** A message as the chat API has it. */

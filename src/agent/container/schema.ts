@@ -1,4 +1,4 @@
-import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema.ts";
+import { type PrefixTable, prefixTableOf } from "../../registry/schema.ts";
 import { iriParts } from "../../rdf/display-text.ts";
 import { type GrammarSource, type Place, placesOf, termsOf } from "../grammar/places.ts";
 
@@ -55,7 +55,7 @@ export function schemaOf(sources: readonly GrammarSource[]): Schema {
     }));
   return {
     sources,
-    table: createPrefixTable(sources.flatMap(({ description }) => [...descriptionIris(description)])),
+    table: prefixTableOf(...sources.map(({ description }) => description)),
     classes: places.map((place) => ({ at: id(place), class: place.class ?? "" })),
     properties(iri, at) {
       const ordered = of(iri).toSorted((one, other) => Number(id(other) === at) - Number(id(one) === at));

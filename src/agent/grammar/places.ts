@@ -1,8 +1,10 @@
-import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema.ts";
+import { type PrefixTable, prefixTableOf } from "../../registry/schema.ts";
 import { plainText } from "../../rdf/display-text.ts";
 import { isWritable } from "../../registry/descriptions.ts";
-import type { EndpointModels, KnownProperty, KnownSchema } from "../../registry/model.ts";
+import type { EndpointModels, KnownSchema } from "../../registry/model.ts";
 import { publishedSchema } from "../../registry/catalog.ts";
+
+type KnownProperty = KnownSchema["propertyPartitions"][number];
 
 /** An endpoint whose terms a grammar is made of. */
 export interface GrammarSource {
@@ -70,7 +72,7 @@ export function termsOf(sources: readonly GrammarSource[]): Terms {
   );
   return {
     items: usable.toSorted((one, other) => other.weight - one.weight),
-    table: createPrefixTable(sources.flatMap(({ description }) => [...descriptionIris(description)])),
+    table: prefixTableOf(...sources.map(({ description }) => description)),
     unusable: items.length - usable.length,
   };
 }

@@ -1,6 +1,6 @@
+import { estimateTokens } from "../../token-estimate.ts";
 import { visible } from "../../html.ts";
 import type { TabularAnswer } from "../../query/table.ts";
-import { estimateTokens } from "../../registry/schema.ts";
 import { jsonRow, jsonTerm } from "../../results/json-terms.ts";
 import { type CsvRows, csvRows } from "./csv-rows.ts";
 import type { KeptResult } from "./result-store.ts";

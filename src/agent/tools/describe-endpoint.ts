@@ -1,20 +1,12 @@
+import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog, CatalogEntry } from "../../registry/catalog.ts";
 import { publishedText } from "./published-text.ts";
-import {
-  estimateTokens,
-  partsOf,
-  type PrefixTable,
-  prefixTableOf,
-  type SchemaDetail,
-  type SchemaView,
-  schemaViewInTurns,
-  type ValueExamples,
-} from "../../registry/schema.ts";
+import { partsOf, type PrefixTable, prefixTableOf, schemaViewInTurns } from "../../registry/schema.ts";
 import { type EndpointModels, joinsOf } from "../../registry/model.ts";
-import type { Linker, ValueIndex } from "../../registry/find.ts";
+import type { Finder } from "../../registry/find.ts";
 import type { DescriptionService, VoidDescription } from "../../registry/descriptions.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
 import { fitting, isIdentity, joinText } from "./join-text.ts";
@@ -22,17 +14,19 @@ import type { Reply } from "../reply.ts";
 import { defineTool } from "../tool.ts";
 import { unlikeKeys, unlikeText } from "../../diagnosis/why/unlike-keys.ts";
 
+type ValueExamples = ReturnType<Finder["valueExamples"]>[number];
+
 /** Sources of an endpoint's description. */
 export interface DescribeParts {
   readonly catalog: Catalog;
   readonly models: EndpointModels;
-  readonly values: Pick<ValueIndex, "examples" | "keys">;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
-  /** The merged model of a federation. */
-  readonly federation: Linker["federation"];
+  readonly finder: Pick<Finder, "valueExamples" | "keys" | "federation">;
 }
 
-const viewOf: Readonly<Record<"summary" | "classes" | "schema" | "paths" | "void", SchemaDetail>> = {
+const viewOf: Readonly<
+  Record<"summary" | "classes" | "schema" | "paths" | "void", Parameters<typeof schemaViewInTurns>[1]["detail"]>
+> = {
   summary: "summary",
   classes: "classes",
   schema: "lines",
@@ -102,7 +96,7 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
     head: defaultGraphs ? `default graph: ${defaultGraphs.map((graph) => `<${graph}>`).join(" ")}` : "",
     table,
     joins: joinDetails.has(detail) ? joinTexts(parts, id, table) : [],
-    examples: parts.values.examples(id),
+    examples: parts.finder.valueExamples(id),
     parts: partsOf(id, description, parts),
   });
   const { state } = await descriptions.freshness(id, description);
@@ -112,7 +106,7 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
 /** The merged schema of the members, as that of one endpoint. @throws FedwayError `DESCRIPTION_UNKNOWN` */
 async function describeFederation(parts: DescribeParts, request: Description): Promise<Reply> {
   const { endpoint, detail } = request;
-  const model = parts.federation(endpoint);
+  const model = parts.finder.federation(endpoint);
   if (model === undefined)
     throw new FedwayError("DESCRIPTION_UNKNOWN", `No member of the federation "${endpoint}" has been described yet.`);
   const { description, members, known } = model;
@@ -122,7 +116,7 @@ async function describeFederation(parts: DescribeParts, request: Description): P
     head,
     table,
     joins: unlikeJoins(parts, known, table),
-    examples: oncePerProperty(known.flatMap((id) => parts.values.examples(id))),
+    examples: oncePerProperty(known.flatMap((id) => parts.finder.valueExamples(id))),
   });
   return replyOf({ federation: endpoint }, view, { detail });
 }
@@ -156,7 +150,9 @@ async function viewWith(
   return { ...view, text: [...(head === "" ? [] : [head]), view.text, ...joined].join("\n") };
 }
 
-type View = Pick<SchemaView, "text" | "truncated" | "complete"> & { readonly omitted: object };
+type View = Pick<Awaited<ReturnType<typeof schemaViewInTurns>>, "text" | "truncated" | "complete"> & {
+  readonly omitted: object;
+};
 
 function replyOf(
   whose: { readonly endpoint: string } | { readonly federation: string },
@@ -172,13 +168,13 @@ const mostJoined = 12;
 
 /** Joins of few members whose IRIs or keys are unlike: patterns alone do not join them. */
 function unlikeJoins(
-  { models, values }: Pick<DescribeParts, "models" | "values">,
+  { models, finder }: Pick<DescribeParts, "models" | "finder">,
   members: readonly string[],
   table: PrefixTable,
 ): readonly string[] {
   const among = new Set(members.length > mostJoined ? [] : members);
   return [...among].flatMap((id) => {
-    const keys = unlikeKeys(values, id).filter((join) => among.has(join.there.endpoint));
+    const keys = unlikeKeys(finder, id).filter((join) => among.has(join.there.endpoint));
     const joins = joinsOf(models, id, among).filter((join) =>
       join.how === "subjects" ? join.namespace !== join.there : isIdentity(join.property),
     );
@@ -201,11 +197,11 @@ const joinDetails: ReadonlySet<string> = new Set(["summary", "schema", "paths"])
 
 /** "joins with: ..." and "may join with: ...", proven ones first. */
 const joinTexts = (
-  { models, values }: Pick<DescribeParts, "models" | "values">,
+  { models, finder }: Pick<DescribeParts, "models" | "finder">,
   id: string,
   table: PrefixTable,
 ): readonly string[] => [
-  ...unlikeKeys(values, id).map((join) => unlikeText(join, table)),
+  ...unlikeKeys(finder, id).map((join) => unlikeText(join, table)),
   ...joinsOf(models, id).map((join) => joinText(join, table)),
 ];
 

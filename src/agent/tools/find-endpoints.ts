@@ -1,6 +1,6 @@
+import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
-import type { HitTerm, LinkedEndpoint, Linker } from "../../registry/find.ts";
-import { estimateTokens } from "../../registry/schema.ts";
+import type { Finder, LinkedEndpoint } from "../../registry/find.ts";
 import { bracketedIri, iriParts, plainText } from "../../rdf/display-text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -9,7 +9,7 @@ const termTokens = [900, 700, 500, 300, 200] as const;
 const mostReasons = 5;
 
 /** Which endpoints, or federations of several, can answer a question, and with which terms. */
-export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findEndpoints"> }) =>
+export const findEndpoints = ({ finder }: { readonly finder: Pick<Finder, "findEndpoints"> }) =>
   defineTool({
     name: "find_endpoints",
     title: "Find endpoints",
@@ -21,7 +21,7 @@ export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findE
     output: { total: "integer", complete: "boolean", endpoints: "array" },
     profiles: ["full", "small", "builder"],
     async run({ question, limit = 5 }, { hint, signal }) {
-      const { endpoints: hits, total, complete } = await linker.findEndpoints({ question, limit, signal });
+      const { endpoints: hits, total, complete } = await finder.findEndpoints({ question, limit, signal });
       const shown = hits.map((hit, at) => shownHit(hit, termTokens[Math.min(at, termTokens.length - 1)] ?? 0));
       const [best] = shown;
       const next =
@@ -45,6 +45,8 @@ export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findE
   });
 
 /** A hit with as many of its terms as the budget takes. */
+type HitTerm = LinkedEndpoint["terms"][number];
+
 function shownHit(hit: LinkedEndpoint, mostTokens: number) {
   const { id, federation, status, why, provenance } = hit;
   const title = plainText(hit.title, 80);

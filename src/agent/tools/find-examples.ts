@@ -1,15 +1,17 @@
+import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import type { Catalog } from "../../registry/catalog.ts";
-import type { Example, ExampleOutcome, ExampleService } from "../../registry/find.ts";
-import { estimateTokens } from "../../registry/schema.ts";
+import type { Finder } from "../../registry/find.ts";
 import { plainText } from "../../rdf/display-text.ts";
 import { nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";
 import { knownEndpoint } from "./describe-endpoint.ts";
 
+type Example = Awaited<ReturnType<Finder["findExamples"]>>[number]["example"];
+
 interface Parts {
   readonly catalog: Catalog;
-  readonly examples: Pick<ExampleService, "find">;
+  readonly finder: Pick<Finder, "findExamples">;
 }
 
 /** Tokens of all examples of an answer, text and data each. */
@@ -18,7 +20,7 @@ const defaultLimit = 3;
 
 const wrapping = "A query without SERVICE is for its endpoint: name that one as {run_query.endpoint}.";
 
-const outcomeText: Readonly<Record<ExampleOutcome, string>> = {
+const outcomeText: Readonly<Record<Example["outcome"], string>> = {
   unknown: "published, not run here",
   ok: "worked",
   partial: "gave a part of the answer",
@@ -27,7 +29,7 @@ const outcomeText: Readonly<Record<ExampleOutcome, string>> = {
 };
 
 /** Solved questions like the one that is asked. */
-export const findExamples = ({ catalog, examples }: Parts) =>
+export const findExamples = ({ catalog, finder }: Parts) =>
   defineTool({
     name: "find_examples",
     title: "Find example queries",
@@ -41,7 +43,7 @@ export const findExamples = ({ catalog, examples }: Parts) =>
     profiles: ["full"],
     async run({ question, endpoints, limit = defaultLimit }, { hint, signal }) {
       const targets = namesIn(endpoints)?.map((name) => knownEndpoint(catalog, name).url);
-      const hits = await examples.find({ question, targets, limit, signal });
+      const hits = await finder.findExamples({ question, targets, limit, signal });
       const found = withinBudget(hits.map(({ example, score }) => shown(example, score, catalog)));
       const left = hits.length - found.length;
       const bare = found.some(({ query }) => !/\bservice\b/i.test(query)) ? hint(wrapping) : undefined;

@@ -1,10 +1,11 @@
+import { estimateTokens } from "../../token-estimate.ts";
 import { keyAdapters } from "../../diagnosis/why/join-keys.ts";
 import { dataFactory } from "../../rdf/triple-index.ts";
-import type { KnownCount, KnownJoin } from "../../registry/model.ts";
-import { estimateTokens, type PrefixTable } from "../../registry/schema.ts";
+import type { KnownJoin } from "../../registry/model.ts";
+import type { PrefixTable } from "../../registry/schema.ts";
 import { bracketedIri } from "../../rdf/display-text.ts";
 
-const marks: Readonly<Partial<Record<KnownCount["status"], string>>> = { sampled: "~", lowerBound: ">=", claimed: "*" };
+const marks: Readonly<Record<string, string>> = { sampled: "~", lowerBound: ">=", claimed: "*" };
 
 /** "joins with: works on ex:author (ex:Person), 12 links"; "may" where no links were seen. Unlike keys have their adapter beside. */
 export function joinText(join: KnownJoin, table: PrefixTable): string {

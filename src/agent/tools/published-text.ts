@@ -1,5 +1,6 @@
-import type { PublishedFacts, PublishedTerm } from "../../registry/catalog.ts";
-import { createPrefixTable, estimateTokens } from "../../registry/schema.ts";
+import { estimateTokens } from "../../token-estimate.ts";
+import type { PublishedFacts } from "../../registry/catalog.ts";
+import { createPrefixTable } from "../../registry/schema.ts";
 import { fitting } from "./join-text.ts";
 
 /**
@@ -16,7 +17,7 @@ export function publishedText(id: string, facts: PublishedFacts, maxTokens: numb
   const inTurn = terms.flatMap((_, at) => [classes?.[at], properties?.[at]]).filter((term) => term !== undefined);
   const texts = inTurn.map(({ iri, uses }) => `${table.short(iri).text}${uses > 0 ? ` (${uses})` : ""}`);
   const { declared, lines } = fitting(texts, maxTokens - estimateTokens(head) - 30, table);
-  const listed = (name: string, kind: PublishedTerm["kind"], total = 0) => {
+  const listed = (name: string, kind: "class" | "property", total = 0) => {
     const shown = lines.filter((_, at) => inTurn[at]?.kind === kind);
     const text = total === 0 ? [] : [`${name}, ${shown.length} of ${total}:`, ...shown];
     return { text, omitted: total - shown.length };

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { LinkedTerm, Linker, ValueHit } from "../../registry/find.ts";
+import type { Finder } from "../../registry/find.ts";
 import { bracketedIri, iriParts, plainText, valueText } from "../../rdf/display-text.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";
@@ -8,7 +8,7 @@ const mostUses = 5;
 const longestTerm = 300;
 
 /** Which IRIs, and which values in data, stand for a word. */
-export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchTerms"> }) =>
+export const searchTerms = ({ finder }: { readonly finder: Pick<Finder, "searchTerms"> }) =>
   defineTool({
     name: "search_terms",
     title: "Search terms",
@@ -32,7 +32,7 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
         labels.map((label) => {
           const { text, kind: meant } = kindMeant(label);
           const kinds = kind ?? meant;
-          return linker.searchTerms({ query: text, kinds: kinds && [kinds], ...own });
+          return finder.searchTerms({ query: text, kinds: kinds && [kinds], ...own });
         }),
       );
       const shown = answers.map(answerOf);
@@ -89,7 +89,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   entity: "entity",
 };
 
-type Answer = Awaited<ReturnType<Linker["searchTerms"]>>;
+type Answer = Awaited<ReturnType<Finder["searchTerms"]>>;
 
 /** One answer in lines; terms of exactly this name come before terms that contain the word. */
 function answerOf({ terms: best, total, entities: hits, unanswered }: Answer) {
@@ -106,7 +106,7 @@ function answerOf({ terms: best, total, entities: hits, unanswered }: Answer) {
   return { lines, notes, data: { total, terms, entities, unanswered } };
 }
 
-const termOf = ({ iri, kind, label, endpoints, endpointsTotal }: LinkedTerm) => ({
+const termOf = ({ iri, kind, label, endpoints, endpointsTotal }: Answer["terms"][number]) => ({
   iri,
   kind,
   label,
@@ -131,7 +131,16 @@ const useText = ({ id, count, published }: ShownUse): string =>
   `${id} (${count ?? "?"}${published === undefined ? "" : ", published"})`;
 
 /** A term that would be cut is left out: a part of it would be another one. */
-const entityOf = ({ kind, term, literal, label, class: type, property, endpoint, degree }: ValueHit) => ({
+const entityOf = ({
+  kind,
+  term,
+  literal,
+  label,
+  class: type,
+  property,
+  endpoint,
+  degree,
+}: Answer["entities"][number]) => ({
   kind,
   term: term.length > longestTerm ? null : term,
   label: plainText(label, 80),

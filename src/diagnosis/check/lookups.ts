@@ -5,20 +5,17 @@ import type { KnownSources, PlanContext } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import type { EndpointModels } from "../../registry/model.ts";
-import type { SearchIndex } from "../../registry/find.ts";
-import type { KnownValues } from "./other-values.ts";
+import type { Finder } from "../../registry/find.ts";
 import type { RepairSources } from "./repair-text.ts";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 
 /** Knowledge that queries are checked against, all from memory; no endpoint is asked. */
 export interface CheckOptions extends Pick<PlanContext, "catalog" | "availability"> {
   readonly planner: Planner;
-  readonly search: SearchIndex;
+  readonly finder: Finder;
   readonly models: EndpointModels;
   /** Certain facts about endpoints; absent: none. */
   readonly sources?: Pick<KnownSources, "facts"> | undefined;
-  /** Absent: nothing is known of values. */
-  readonly values?: KnownValues | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -89,7 +86,7 @@ export const vocabulariesFor = (
   ids.flatMap((id) => models.get(id)?.described ?? []).map((described) => vocabularyOf(described));
 
 /** Sources for repairs of the text: the endpoints of the query first, then the catalogue, then well-known vocabularies. */
-export function sourcesFor(ids: readonly string[], { catalog, search, models }: CheckOptions): RepairSources {
+export function sourcesFor(ids: readonly string[], { catalog, finder, models }: CheckOptions): RepairSources {
   const vocabularies = vocabulariesFor(ids, { models });
   const { published } = catalog;
   // Who names no endpoint may mean any.
@@ -109,6 +106,6 @@ export function sourcesFor(ids: readonly string[], { catalog, search, models }: 
       ...named.flatMap((id) => published.facts(id)?.prefixes.get(prefix)?.namespace ?? []),
       ...[wellKnownNamespaces.get(prefix)].filter((namespace) => namespace !== undefined),
     ],
-    namespacesWith: (local) => search.namespacesWith(local, vocabularies.length === 0 ? undefined : ids),
+    namespacesWith: (local) => finder.namespacesWith(local, vocabularies.length === 0 ? undefined : ids),
   };
 }

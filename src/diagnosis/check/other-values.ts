@@ -1,13 +1,9 @@
-import type { ValueHit, ValueIndex } from "../../registry/find.ts";
-import type { KnownTerms } from "../../plan/plan-request.ts";
+import type { Finder } from "../../registry/find.ts";
 import type { ParsedQuery } from "../../sparql/query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
 import { type Constraint, type ValueConstant, valueConstants } from "../../sparql/patterns.ts";
 import { literalText } from "../../rdf/term-text.ts";
 import { termEdit, textOf } from "../../sparql/rewrite.ts";
-
-/** Known values at endpoints. */
-export type KnownValues = Pick<ValueIndex, "find" | "holdsAll" | "labelsBy" | "keys">;
 
 const mostConstants = 5;
 const mostHits = 50;
@@ -23,17 +19,17 @@ const leastLike = 0.5;
 export async function otherValues(
   { parsed, constraints }: { readonly parsed: ParsedQuery; readonly constraints: readonly Constraint[] },
   scope: QueryScope,
-  { values, search: terms }: { readonly values?: KnownValues | undefined; readonly search: KnownTerms },
+  finder: Finder,
 ): Promise<readonly Offer[]> {
-  if (values === undefined || scope.ids.length === 0) return [];
+  if (scope.ids.length === 0) return [];
   const hasAll = (id: string, iri: string): boolean =>
-    values.holdsAll(id, iri) || terms.hasTerm(id, { kind: "property", iri }) === "no";
+    finder.holdsAll(id, iri) || finder.hasTerm(id, { kind: "property", iri }) === "no";
   // A property whose values are labels is known whole when each of its triples gave one.
   const labelsAll = ({ property }: ValueConstant): boolean => {
     const facts = scope.vocabularies.flatMap(({ properties }) => properties.get(property) ?? []);
     const triples = sumOf(facts.map((each) => each.triples ?? 0));
     const isCounted = triples > 0 && facts.every((each) => each.isCounted);
-    return isCounted && sumOf(scope.ids.map((id) => values.labelsBy(id, property))) >= triples;
+    return isCounted && sumOf(scope.ids.map((id) => finder.labelsBy(id, property))) >= triples;
   };
   const isText = ({ service, property, range }: ValueConstant): boolean =>
     service === scope.service &&
@@ -41,7 +37,7 @@ export async function otherValues(
     parsed.tokens[range.from]?.kind === "string";
   const texts = valueConstants(constraints).filter(isText);
   const found = texts.slice(0, mostConstants).map(async (constant) => {
-    const hits = await values.find({ texts: [constant.literal.value], endpoints: scope.ids, limit: mostHits });
+    const hits = await finder.findValues({ texts: [constant.literal.value], endpoints: scope.ids, limit: mostHits });
     return offersFor(parsed, constant, {
       hits: hits.filter(({ property }) => property === constant.property),
       isCertain: labelsAll(constant) || scope.ids.every((id) => hasAll(id, constant.property)),
@@ -53,7 +49,7 @@ export async function otherValues(
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 interface Found {
-  readonly hits: readonly ValueHit[];
+  readonly hits: Awaited<ReturnType<Finder["findValues"]>>;
   readonly isCertain: boolean;
 }
 

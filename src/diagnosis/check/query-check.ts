@@ -115,12 +115,12 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
   const { parsed, plan } = draft;
   const scopes = scopesOf(parsed, (service) => askedIn(service, draft, options));
   const unknown: UnknownTerm[] = [];
-  for (const scope of scopes) unknown.push(...(await unknownTerms(scope, options.search)));
+  for (const scope of scopes) unknown.push(...(await unknownTerms(scope, options.finder)));
   const rejection = plan.kind === "rejected" ? plan.reason : undefined;
   const target = rejection && misnamed(rejection, draft.text);
   const constraints = constraintsOf(parsed);
   const known = scopes.flatMap((scope) => offersFor(scope, unknown, { draft, options }));
-  const values = await Promise.all(scopes.map((scope) => otherValues({ parsed, constraints }, scope, options)));
+  const values = await Promise.all(scopes.map((scope) => otherValues({ parsed, constraints }, scope, options.finder)));
   const idsFor = (service: string | undefined) => scopes.find((scope) => scope.service === service)?.ids ?? [];
   // Each of these may take all that one turn of the event loop should.
   await nextTurn();
@@ -183,7 +183,7 @@ function offersFor(
 ): readonly Offer[] {
   const { parsed } = draft;
   const own = unknown.filter(({ endpoints }) => endpoints === scope.ids);
-  const known = { ...options, terms: options.search };
+  const known = { ...options, terms: options.finder };
   const swaps = [...swappedTargets(scope, known), ...missedService(scope, own, { draft, known })];
   if (swaps.some(({ score }) => score > 0.9)) return swaps;
   return [...swaps, ...termOffers(parsed, scope, own)];

@@ -1,11 +1,10 @@
 import { literalText } from "../../rdf/term-text.ts";
-import type { KeyGroup } from "../../registry/find.ts";
 import type { Constraint, JoinedPattern, PatternTerm } from "../../sparql/patterns.ts";
 import { type ParsedQuery, writtenIri } from "../../sparql/query.ts";
 import { describedText } from "../evidence.ts";
-import { unlikeKeys } from "../why/unlike-keys.ts";
+import { type KeyGroup, unlikeKeys } from "../why/unlike-keys.ts";
 import { meantBy } from "./meant-types.ts";
-import type { KnownValues } from "./other-values.ts";
+import type { Finder } from "../../registry/find.ts";
 import type { Offer } from "./query-scope.ts";
 import { type Contradiction, isType, isWhole, TypeChecker, type Typed, typesOf } from "./type-check.ts";
 import type { TermType, TypeFacts } from "./term-types.ts";
@@ -29,7 +28,7 @@ interface Checked {
   readonly idsFor: (service: string | undefined) => readonly string[];
 }
 
-type KnownFacts = TypeFacts & { readonly values?: Pick<KnownValues, "keys"> | undefined };
+type KnownFacts = TypeFacts & { readonly finder: Pick<Finder, "keys"> };
 
 const mostFindings = 5;
 /** Endpoints whose keys are compared. */
@@ -87,13 +86,13 @@ function findingOf(found: Contradiction, certain: boolean, shownOf: Shown): Type
 }
 
 /** How known values make the keys of one side those of the other; empty where they do not. */
-function keysText({ name, one, other }: Contradiction, { facts: { values }, idsFor }: Shown): string {
+function keysText({ name, one, other }: Contradiction, { facts: { finder }, idsFor }: Shown): string {
   const [mine, its] = [one.of, other.of];
-  if (values === undefined || name === undefined || mine.kind !== "pattern" || its.kind !== "pattern") return "";
+  if (name === undefined || mine.kind !== "pattern" || its.kind !== "pattern") return "";
   const there = idsFor(its.scope.service);
   const keys = idsFor(mine.scope.service).slice(0, mostKeyed);
   const join = keys
-    .flatMap((id) => unlikeKeys(values, id))
+    .flatMap((id) => unlikeKeys(finder, id))
     .find(
       (each) => there.includes(each.there.endpoint) && isKey(each.here, mine, name) && isKey(each.there, its, name),
     );

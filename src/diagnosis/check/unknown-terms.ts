@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Suggestion } from "../../errors/fedway-error.ts";
-import type { SearchIndex } from "../../registry/find.ts";
+import type { Finder } from "../../registry/find.ts";
 import { termEdit, type TextEdit, textOf } from "../../sparql/rewrite.ts";
 import { type ParsedQuery, resolveIri } from "../../sparql/query.ts";
 import { type PlacedPattern, termsOf, type UsedTerm } from "../../sparql/patterns.ts";
@@ -24,7 +24,7 @@ const mostTerms = 10;
 const likelyScore = 0.85;
 
 /** The terms of a scope that its endpoints do not have, each with those that may have been meant. */
-export async function unknownTerms(scope: QueryScope, terms: SearchIndex): Promise<readonly UnknownTerm[]> {
+export async function unknownTerms(scope: QueryScope, terms: Finder): Promise<readonly UnknownTerm[]> {
   const { ids } = scope;
   if (ids.length === 0) return [];
   const found: UnknownTerm[] = [];

@@ -1,8 +1,12 @@
 import { LRUCache } from "lru-cache";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { type PrefixTable, prefixTableOf } from "../../registry/schema.ts";
-import type { DescribedSchema, KnownProperty } from "../../registry/model.ts";
+import type { EndpointModel, KnownSchema } from "../../registry/model.ts";
 import type { PlacedPattern } from "../../sparql/patterns.ts";
+
+type KnownProperty = KnownSchema["propertyPartitions"][number];
+
+type DescribedSchema = NonNullable<EndpointModel["described"]>;
 
 /** A property in a description. */
 export interface PropertyFacts {

@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { editDistance } from "../../errors/nearest.ts";
-import { comparedIri, fold, iriLikeness, termDifferences } from "../../registry/find.ts";
+import { fold, likenessOfIris as likenessOfNames, termDifferences } from "../../registry/find.ts";
 
 /** Difference between a term and the one that was probably meant, for the reader. */
 export const differences = {
@@ -74,9 +74,7 @@ const numberLikeness = (left: number, right: number): Likeness =>
 
 function likenessOfIris(left: string, right: string): Likeness {
   if (left === right) return { kind: "other", score: 0 };
-  return (
-    iriLikeness(comparedIri(left), comparedIri(right)) ?? spelling(wordsOf(localName(left)), wordsOf(localName(right)))
-  );
+  return likenessOfNames(left, right) ?? spelling(wordsOf(localName(left)), wordsOf(localName(right)));
 }
 
 function spelling(left: string, right: string): Likeness {

@@ -3,7 +3,10 @@ import { keyAdapters } from "./join-keys.ts";
 import { literalFromParts } from "../../results/terms.ts";
 import { dataFactory } from "../../rdf/triple-index.ts";
 import type { PrefixTable } from "../../registry/schema.ts";
-import type { KeyGroup, ValueIndex } from "../../registry/find.ts";
+import type { Finder } from "../../registry/find.ts";
+
+/** Values of a property, or IRIs of a class, at an endpoint. */
+export type KeyGroup = ReturnType<Finder["keys"]>[number];
 
 /** Two groups of keys that name the same things in different ways. */
 interface UnlikeKeys {
@@ -24,8 +27,8 @@ const mostOthers = 300;
 const mostJoins = 10;
 
 /** How the keys of an endpoint are made those of others, as far as known values prove it: half of the smaller side is met. */
-export function unlikeKeys(values: Pick<ValueIndex, "keys">, id: string): readonly UnlikeKeys[] {
-  const groups = values.keys();
+export function unlikeKeys(finder: Pick<Finder, "keys">, id: string): readonly UnlikeKeys[] {
+  const groups = finder.keys();
   const own = groups.filter(({ endpoint }) => endpoint === id).slice(0, mostOwn);
   const others = groups.filter(({ endpoint }) => endpoint !== id).slice(0, mostOthers);
   const found: UnlikeKeys[] = [];

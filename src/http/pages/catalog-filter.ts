@@ -2,7 +2,7 @@ import { healthStates } from "../../monitor/monitor.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { nearest } from "../../errors/nearest.ts";
 import type { EntryFilter } from "../../registry/find.ts";
-import { endpointInterfaces } from "../../registry/catalog.ts";
+import { CatalogEntry } from "../../registry/catalog.ts";
 
 /** Endpoints on one page unless the request says otherwise. */
 const pageSize = 25;
@@ -51,7 +51,7 @@ export function readCatalogFilter(query: URLSearchParams): EntryFilter {
     property: textOf(query, "property"),
     keyword: textOf(query, "keyword"),
     status: choiceOf(query, "status", healthStates),
-    interface: choiceOf(query, "interface", endpointInterfaces),
+    interface: choiceOf(query, "interface", CatalogEntry.properties.interface.enum),
   };
   const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
   return {

@@ -1,5 +1,5 @@
-import type { CatalogEntry, EndpointInterface } from "../../registry/catalog.ts";
-import type { EntryFilter, EntryPage, Match } from "../../registry/find.ts";
+import type { CatalogEntry } from "../../registry/catalog.ts";
+import type { EntryFilter, EntryPage } from "../../registry/find.ts";
 import { type HealthState, healthStates } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
@@ -39,7 +39,7 @@ export const addCatalogPage = (app: TypedApp, shell: HttpShell): void =>
     },
   });
 
-export const interfaceNames: Readonly<Record<EndpointInterface, string>> = {
+export const interfaceNames: Readonly<Record<CatalogEntry["interface"], string>> = {
   sparql: "SPARQL",
   tpf: "Triple Pattern Fragments",
   file: "RDF file",
@@ -66,6 +66,8 @@ ${termField("class", filter.class)}${termField("property", filter.property)}</di
 }
 
 const isFiltered = (filter: EntryFilter): boolean => filterParameters({ ...filter, offset: 0 }).size > 0;
+
+type Match = EntryPage["hits"][number]["why"][number];
 
 const reason = (field: string, matches: readonly Match[]): Html => {
   const matched = [...new Set(matches.map((match) => match.matched))];

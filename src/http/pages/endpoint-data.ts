@@ -1,6 +1,6 @@
-import type { PublishedFacts, PublishedTerm } from "../../registry/catalog.ts";
-import { type Part, partSentence, schemaView } from "../../registry/schema.ts";
-import type { Freshness, VoidDescription } from "../../registry/descriptions.ts";
+import type { PublishedFacts } from "../../registry/catalog.ts";
+import { partSentence, schemaView } from "../../registry/schema.ts";
+import type { DescriptionService, VoidDescription } from "../../registry/descriptions.ts";
 import { descriptionView } from "../../views/description-view.ts";
 import { viewHtml } from "../../views/view-html.ts";
 import { type Asker, askFor } from "./login.ts";
@@ -9,24 +9,19 @@ import { momentOf, termLink } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import { schemaPicture } from "./link-pictures.ts";
 import { fact, table } from "./layout.ts";
-import {
-  type Capabilities,
-  type ProbedConstruct,
-  probedConstructs,
-  type ProbeOutcome,
-} from "../../registry/capabilities.ts";
+import type { Capabilities } from "../../registry/capabilities.ts";
 
 /** Known data of an endpoint, and their age. */
 export interface ShownData {
   readonly description: VoidDescription | undefined;
-  readonly freshness: Freshness;
+  readonly freshness: Awaited<ReturnType<DescriptionService["freshness"]>>;
   /** Classes that lie here and elsewhere. */
-  readonly parts: readonly Part[];
+  readonly parts: Parameters<typeof partSentence>[0];
   /** Published facts about the data. */
   readonly published: PublishedFacts | undefined;
 }
 
-const freshnessTexts: Readonly<Record<Freshness["state"], string>> = {
+const freshnessTexts: Readonly<Record<ShownData["freshness"]["state"], string>> = {
   none: "It has not been described.",
   fresh: "Up to date.",
   stale: "Stale: the data may have changed since.",
@@ -47,7 +42,7 @@ const budget = 2000;
 const mostPublished = 10;
 
 /** The classes, or properties, that most published queries name. */
-function publishedTable(kind: PublishedTerm["kind"], { terms }: PublishedFacts): Html {
+function publishedTable(kind: "class" | "property", { terms }: PublishedFacts): Html {
   const all = [...terms.values()].filter((term) => term.kind === kind);
   if (all.length === 0) return html``;
   const [one, many, counted] =
@@ -84,7 +79,10 @@ ${part === undefined ? "" : html`<p>${part}</p>\n`}${description.namedGraphs ===
 <p><a href="/api/endpoints/${asker.id}/schema?detail=lines&amp;format=text">Classes with their properties</a></p>`;
 }
 
-const names: Readonly<Record<ProbedConstruct, string>> = {
+type Construct = keyof Capabilities["constructs"];
+
+/** In the order of the page. */
+const names: Readonly<Record<Construct, string>> = {
   values: "VALUES",
   aggregates: "COUNT, SUM, AVG",
   aggregateTruth: "Aggregates over 100,000 solutions",
@@ -103,7 +101,7 @@ const names: Readonly<Record<ProbedConstruct, string>> = {
 
 const notProbed = html`<span class="verdict none">not probed</span>`;
 
-const verdictOf = (outcome: ProbeOutcome | undefined): Html =>
+const verdictOf = (outcome: Capabilities["constructs"][Construct]): Html =>
   outcome === undefined ? notProbed : html`<span class="verdict ${outcome.verdict}">${outcome.verdict}</span>`;
 
 const known = (value: number | undefined, unit: string): Html | string =>
@@ -155,7 +153,7 @@ ${table({
     ["#Took", (construct) => (constructs[construct] ? latencyText(constructs[construct].durationMs) : "")],
     ["Instead", (construct) => constructs[construct]?.detail ?? ""],
   ],
-  rows: probedConstructs,
+  rows: Object.keys(names) as Construct[],
 })}<dl class="facts">
 ${fact("Request methods", listed(methods))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}${learnedFact(capabilities)}${fact("Formats", listed(formats), true)}${fact("Known without PREFIX", predefinedPrefixes && listed(Object.keys(predefinedPrefixes)))}</dl>`;
 }

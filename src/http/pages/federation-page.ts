@@ -1,7 +1,7 @@
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Federation } from "../../registry/catalog.ts";
-import type { TermCounts } from "../../registry/find.ts";
-import { type SplitClass, splitOver } from "../../registry/schema.ts";
+import type { Finder } from "../../registry/find.ts";
+import { splitOver } from "../../registry/schema.ts";
 import { type Html, html, joined } from "../../html.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { IdPath } from "../schemas.ts";
@@ -16,18 +16,18 @@ import { probesIn } from "./status-rows.ts";
 
 /** Content of a federation's page. */
 async function shownFederation(shell: HttpShell, id: string) {
-  const { catalog, search, monitor, models, publicUrl } = shell;
+  const { catalog, finder, monitor, models, publicUrl } = shell;
   const federation = catalog.federation(id);
   if (federation === undefined) throw unknownId("federation", id, catalog);
   const entries = catalog.membersOf(federation);
-  const { hits } = await search.filterEntriesInTurns({ entries }, { limit: entries.length, offset: 0 });
+  const { hits } = await finder.filterEntriesInTurns({ entries }, { limit: entries.length, offset: 0 });
   return {
     federation,
     members: hits.map(({ entry, status }) => ({
       entry,
       status,
       hours: monitor.health(entry.id)?.hours ?? [],
-      terms: search.termCounts(entry.id),
+      terms: finder.termCounts(entry.id),
     })),
     links: linksAmong(models, entries),
     missing: federation.members.filter((each) => catalog.byId(each) === undefined),
@@ -47,7 +47,7 @@ export const addFederationPage = (app: TypedApp, shell: HttpShell): void =>
       sendPage(request, reply, federationPage(await shownFederation(shell, request.params.id))),
   });
 
-const countOf = (terms: TermCounts | undefined, kind: "classes" | "properties"): string | undefined =>
+const countOf = (terms: ReturnType<Finder["termCounts"]>, kind: "classes" | "properties"): string | undefined =>
   terms && `${terms.complete ? "" : "≥ "}${numberText(terms[kind])}`;
 
 function membersBody({ members, missing }: ShownFederation): Html {
@@ -76,7 +76,7 @@ function membersBody({ members, missing }: ShownFederation): Html {
 
 const splitSources = { builder: "as the shard builder says", derived: "from their descriptions" } as const;
 
-const splitBody = (split: readonly SplitClass[]): Html =>
+const splitBody = (split: ReturnType<typeof splitOver>): Html =>
   table({
     name: "Classes at several members",
     columns: [

@@ -1,4 +1,4 @@
-import type { Count, VoidDescription } from "../../registry/descriptions.ts";
+import type { VoidDescription } from "../../registry/descriptions.ts";
 import { amountText } from "../../figures.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { shortName, termLink } from "./figures.ts";
@@ -10,7 +10,7 @@ import { graphPicture, mostNodes, type PictureEdge } from "./graph-picture.ts";
 import { countWithSign } from "../../views/description-view.ts";
 import { endpointLink, table } from "./layout.ts";
 
-const countText = (count: Pick<Count, "value" | "status"> | undefined): string =>
+const countText = (count: Parameters<typeof countWithSign>[0] | undefined): string =>
   count === undefined ? "not counted" : countWithSign(count);
 
 /** The largest classes as boxes, with the properties that lead from one to another; nothing where there is one class only. */

@@ -1,6 +1,6 @@
 import { type Html, html } from "../../html.ts";
 import type { EndpointHealth } from "../../monitor/monitor.ts";
-import { type Capabilities, constructProbes, valuesTable } from "../../registry/capabilities.ts";
+import { type Capabilities, deviationsIn } from "../../registry/capabilities.ts";
 import { packageVersion } from "../../package-file.ts";
 import type { HttpSettings, HttpShell, TypedApp } from "../http-deps.ts";
 import { IdPath } from "../schemas.ts";
@@ -36,16 +36,13 @@ function slowHours({ hours }: EndpointHealth): Html {
 /** Constructs that were answered otherwise than SPARQL 1.1 says, with the request and what came. */
 function deviations(found: Capabilities | undefined): Html {
   if (found === undefined) return html`<p class="muted">Nothing has been probed yet.</p>`;
-  const wrong = constructProbes.flatMap(({ construct, query }) => {
-    const outcome = found.constructs[construct];
-    return outcome === undefined || outcome.verdict === "right" ? [] : [{ construct, query, ...outcome }];
-  });
+  const wrong = deviationsIn(found);
   const probed = html`<p class="muted">Probed ${moment(Date.parse(found.probedAt))}${found.unfinished ? "; the probing ended early" : ""}.</p>`;
   if (wrong.length === 0)
     return html`${probed}<p>${found.reachable ? "No deviation was found." : "The endpoint did not answer."}</p>`;
   return html`${probed}${wrong.map(
     ({ construct, query, verdict, detail }) => html`<h3>${construct}: ${verdict}</h3>
-${toCopy(`Request for ${construct}`, query(valuesTable))}<p>Came: ${detail ?? "nothing that says why"}</p>\n`,
+${toCopy(`Request for ${construct}`, query)}<p>Came: ${detail ?? "nothing that says why"}</p>\n`,
   )}`;
 }
 

@@ -1,6 +1,7 @@
 import { askedTerms, formatQuestion, keepsTerms } from "../../outbound/sound-formats.ts";
 import type { AskRequest, WholeAnswer } from "../../outbound/whole-answer.ts";
-import type { ProbedConstruct } from "./capabilities.ts";
+import type { AskedEndpoint } from "../catalog/catalog.ts";
+import type { Capabilities, EndpointView, ProbedConstruct } from "./capabilities.ts";
 import { blankNode, type Judge, solutions, terms, triples } from "./judges.ts";
 
 /** A question that touches no data, and its right answer. */
@@ -32,6 +33,32 @@ export const plainCanary: Probe = {
   query: () => "ASK {}",
   judge: ({ boolean }) => (boolean === true ? undefined : `${boolean}`),
 };
+
+/** The canary as an endpoint understands it: whom and what to ask, and how the answer is judged. @param view undefined: never probed */
+export function canaryFor(
+  { id, url, method }: AskedEndpoint,
+  view: Pick<EndpointView, "lacks" | "method" | "accept" | "formats"> | undefined,
+) {
+  const lacksValues = view?.lacks.has("values") === true;
+  const { kind, query, judge } = lacksValues ? plainCanary : canary;
+  const learned = view && { method: view.method, accept: view.accept };
+  const formats = view !== undefined && view.formats.length > 0 ? view.formats : undefined;
+  const asked = lacksValues ? "whether there is a solution of nothing" : "for the rows 1, 2 and 3";
+  return {
+    request: { endpoint: { id, url, method, learned, formats }, query: query(valuesTable), kind },
+    judge,
+    asked,
+  };
+}
+
+/** Constructs that were answered otherwise than SPARQL 1.1 says, with the query and what came. */
+export const deviationsIn = ({ constructs }: Capabilities) =>
+  constructProbes.flatMap(({ construct, query }) => {
+    const outcome = constructs[construct];
+    return outcome === undefined || outcome.verdict === "right"
+      ? []
+      : [{ construct, query: query(valuesTable), ...outcome }];
+  });
 
 /** One probe a construct (registry method, section 7), the light ones first. */
 export const constructProbes: readonly ConstructProbe[] = [

@@ -8,7 +8,7 @@ import type { PublishedCatalog } from "./published/published-catalog.ts";
 const { Optional } = Type;
 
 /** How an entry's data is reached: the SPARQL Protocol, Triple Pattern Fragments, or one RDF document. */
-export const endpointInterfaces = ["sparql", "tpf", "file"] as const;
+const endpointInterfaces = ["sparql", "tpf", "file"] as const;
 export type EndpointInterface = (typeof endpointInterfaces)[number];
 
 const id = Type.String({ maxLength: 64, description: "Catalogue id." });
@@ -109,7 +109,7 @@ export type Federation = Given<Static<typeof Federation>>;
 type NamedMembers = Pick<Federation, "members" | "memberKeywords" | "memberQuery" | "builtIn">;
 
 /** Author and time of a document. */
-export const Authorship = Type.Object({
+const Authorship = Type.Object({
   origin: Type.Enum(["file", "api", "service"], {
     description: "Who said so: a catalogue file, a change over the API, or the service itself.",
   }),
@@ -117,7 +117,7 @@ export const Authorship = Type.Object({
 });
 
 /** A catalogue file that could not be used; the others load all the same. */
-export const CatalogProblem = Type.Object({
+const CatalogProblem = Type.Object({
   file: Type.String(),
   line: Optional(Type.Integer()),
   reason: Type.String(),
@@ -125,7 +125,7 @@ export const CatalogProblem = Type.Object({
 export type CatalogProblem = Given<Static<typeof CatalogProblem>>;
 
 /** How the files and the changes over the API differ: both sides changed, or a file is hidden by a deletion. */
-export const CatalogDrift = Type.Object({
+const CatalogDrift = Type.Object({
   id,
   kind: Type.Enum(["endpoint", "federation"], { description: "What the document describes." }),
   how: Type.Enum(["file-hidden-by-change", "file-hidden-by-deletion", "file-changed-since"], {
@@ -134,6 +134,9 @@ export const CatalogDrift = Type.Object({
   file: Type.String(),
 });
 export type CatalogDrift = Given<Static<typeof CatalogDrift>>;
+
+/** Schemas of what is shown beside entries and federations. */
+export const catalogSchemas = { authorship: Authorship, problem: CatalogProblem, drift: CatalogDrift } as const;
 
 /** Read access to the catalogue: a live view, whose parts are replaced when it changes. */
 export interface Catalog {

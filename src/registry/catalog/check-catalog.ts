@@ -30,7 +30,7 @@ interface ShapeFinding {
 }
 
 /** Something to mend in a catalogue file. */
-export interface CatalogFinding extends ShapeFinding {
+interface CatalogFinding extends ShapeFinding {
   readonly file: string;
   /** 1-based, where the text shows it. */
   readonly line?: number | undefined;

@@ -3,7 +3,7 @@ import type * as RDF from "@rdfjs/types";
 import { isWritableIri } from "../../rdf/term-text.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogWrite, Catalog, CatalogDocument, CatalogEntry } from "./catalog.ts";
-import { maxDocumentBytes, reasonOf, maxDocumentQuads, parseDocument, writeDocument } from "./document.ts";
+import { documentBounds, reasonOf, parseDocument, writeDocument } from "./document.ts";
 import { type UrlKey, looseKey } from "./index-catalog.ts";
 import { type CatalogItem, readItem } from "./parse-entry.ts";
 import type { ShapeCheck } from "./check-catalog.ts";
@@ -33,7 +33,8 @@ const shownReasons = 10;
  */
 export async function checkDocument(change: CatalogWrite, rules: DocumentRules): Promise<CheckedDocument> {
   const { quads } = change;
-  if (quads.length > maxDocumentQuads) throw invalid([`The document has more than ${maxDocumentQuads} triples.`]);
+  if (quads.length > documentBounds.maxQuads)
+    throw invalid([`The document has more than ${documentBounds.maxQuads} triples.`]);
   const reasons: string[] = [];
   const [item, turtle] = [
     attempt(() => checkItem(change, rules), reasons),
@@ -90,7 +91,7 @@ function toTurtle(quads: readonly RDF.Quad[], { baseUrl }: DocumentRules): strin
     for (const term of [subject, predicate, object]) refuseUnwritable(term);
   }
   const turtle = writeDocument(quads.filter(inDefaultGraph), baseUrl);
-  if (Buffer.byteLength(turtle) > maxDocumentBytes) throw new EntryProblem("The document is larger than 1 MB.");
+  if (Buffer.byteLength(turtle) > documentBounds.maxBytes) throw new EntryProblem("The document is larger than 1 MB.");
   parseDocument(turtle, baseUrl);
   return turtle;
 }

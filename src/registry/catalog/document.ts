@@ -10,14 +10,12 @@ import { type CatalogItem, readItem } from "./parse-entry.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { EntryProblem } from "./statements.ts";
 
-/** Bytes of one catalogue document, as a file or stored. */
-export const maxDocumentBytes = 1_000_000;
-/** Triples of one catalogue document. */
-export const maxDocumentQuads = 10_000;
+/** Bytes and triples of one catalogue document, as a file or stored. */
+export const documentBounds = { maxBytes: 1_000_000, maxQuads: 10_000 } as const;
 
 /** The triples of a catalogue document in Turtle. @throws FedwayError `CATALOG_INVALID` */
 export function parseDocument(turtle: string, baseUrl: string): RDF.Quad[] {
-  return parseTurtle(turtle, { baseIri: `${baseUrl}/`, maxBytes: maxDocumentBytes, maxQuads: maxDocumentQuads });
+  return parseTurtle(turtle, { baseIri: `${baseUrl}/`, ...documentBounds });
 }
 
 /** A catalogue document in Turtle, as one would write its file; this service's own IRIs are relative. */

@@ -2,9 +2,11 @@ import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { PublishedFacts } from "./published/published-facts.ts";
 import { readPublished } from "./published/read-published.ts";
-import type { Catalog, CatalogProblem } from "./catalog.ts";
-import { maxDocumentBytes, toProblem, documentKey, keyOfItem, parseDocument } from "./document.ts";
+import { parsedJson } from "../../json.ts";
+import type { Catalog, CatalogDocument, CatalogProblem } from "./catalog.ts";
+import { documentBounds, toProblem, documentKey, keyOfItem, parseDocument } from "./document.ts";
 import { createCatalog, type UrlKey, urlKeys } from "./index-catalog.ts";
+import { isTombstone } from "./overlays.ts";
 import { readItem } from "./parse-entry.ts";
 import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 import { EntryProblem } from "./statements.ts";
@@ -76,6 +78,23 @@ export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog>
   return createCatalog(entries, problems, { ...addresses, federations, published });
 }
 
+/** Stored changes whose keys begin with a prefix: keys and texts. */
+type ReadChanges = (prefix: string) => Iterable<readonly [key: string, text: string]>;
+
+/** Sorted ids of a catalogue: those of its files, with stored changes over them. @throws FedwayError as `loadCatalog` */
+export async function listIds(options: LoadCatalogOptions, changes: ReadChanges = () => []) {
+  const { entries, federations } = await loadCatalog({ ...options, published: [] });
+  const listed = (kind: CatalogDocument["kind"], inFiles: readonly { readonly id: string }[]): readonly string[] => {
+    const ids = new Set(inFiles.map(({ id }) => id));
+    const prefix = `catalog/${kind}/`;
+    for (const [key, text] of changes(prefix)) {
+      ids[isTombstone(parsedJson(text)) ? "delete" : "add"](key.slice(prefix.length));
+    }
+    return [...ids].toSorted();
+  };
+  return { endpoints: listed("endpoint", entries), federations: listed("federation", federations) };
+}
+
 const maxFiles = 20_000;
 
 /**
@@ -103,7 +122,7 @@ async function listCatalogFiles(dirs: readonly { readonly path: string }[]): Pro
  * small files take a tenth of the time that way; who reads many lets others have their turn in between.
  */
 function createTextReader(): (path: string) => string {
-  const bytes = Buffer.alloc(maxDocumentBytes + 1);
+  const bytes = Buffer.alloc(documentBounds.maxBytes + 1);
   return (path) => {
     // Opening a named pipe would wait for somebody to write into it.
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -113,7 +132,7 @@ function createTextReader(): (path: string) => string {
       for (let read = -1; read !== 0 && size < bytes.length; size += read) {
         read = readSync(file, bytes, size, bytes.length - size, null);
       }
-      if (size > maxDocumentBytes) throw new EntryProblem("The file is larger than 1 MB.");
+      if (size > documentBounds.maxBytes) throw new EntryProblem("The file is larger than 1 MB.");
       return decode(bytes.subarray(0, size));
     } finally {
       closeSync(file);

@@ -37,9 +37,6 @@ async function sideOf({ catalog, descriptions }: LinksetServiceOptions, id: stri
   });
 }
 
-/** Links between catalogue endpoints, found on request and kept with the description they start from. */
-export type LinksetService = ReturnType<typeof createLinksetService>;
-
 /** The service over a finder and the stored descriptions. */
 export function createLinksetService(options: LinksetServiceOptions) {
   const { descriptions, finder, jobs } = options;

@@ -3,7 +3,8 @@ import { dcterms, rdfs, sd, voidExt, voidLinks, voidVocabulary as v } from "../.
 import { classPartitions as classesOf, propertyPartitions as propertiesOf } from "./facts.ts";
 import { claimed, type PublishedLists, readCount, readPartitions, type VoidSource } from "./read-partitions.ts";
 import { readTerms, termIris } from "./term-texts.ts";
-import { iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri, nodeKey } from "./values.ts";
+import { dataFactory } from "../../rdf/triple-index.ts";
+import { indexNodes, iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri, nodeKey } from "./values.ts";
 import type { VoidDescription, Linkset } from "./void-description.ts";
 
 /** The facts of a description, without the story of how they were found. */
@@ -38,6 +39,10 @@ export function readVoid(source: VoidSource, lists: PublishedLists = readPartiti
     ...(terms && { terms }),
   };
 }
+
+/** The same of a dataset that these quads describe. */
+export const readDataset = (quads: readonly RDF.Quad[], dataset: string): VoidFacts =>
+  readVoid({ index: indexNodes(quads), nodes: [dataFactory.namedNode(dataset)], record: 0 });
 
 function objectsOf({ index, nodes }: VoidSource, ...predicates: readonly string[]): readonly RDF.Term[] {
   return predicates.flatMap((predicate) => nodes.flatMap((node) => index.objects(node, predicate)));

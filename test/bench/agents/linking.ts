@@ -1,13 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { createEmbedder, type Embedder } from "../../../src/embeddings/embedder.ts";
 import { openLocalModel } from "../../../src/embeddings/local-model.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
 import type { EndpointModel } from "../../../src/registry/model/endpoint-models.ts";
-import { createLinker, type Linker } from "../../../src/registry/find/linker.ts";
+import type { Finder } from "../../../src/registry/find/finder.ts";
+import type { Harvest } from "../../../src/registry/find/read/harvest.ts";
 import { schemaGraph, textsOf } from "../../../src/registry/find/tables/schema-graph.ts";
 import { describedModels } from "../../support/described-models.ts";
-import { createValueIndex } from "../../../src/registry/find/tables/value-index.ts";
 import { embeddingModelFolder } from "../../support/embedding-models.ts";
 import { hasPublishedData } from "../../support/published-shards.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
@@ -98,7 +97,7 @@ interface Measuring {
 async function measureQuestions({ embedder, variants, quick, table }: Measuring): Promise<void> {
   const asked = questions();
   const nine = nineEndpoints();
-  const values = createValueIndex();
+  const values = new Map<string, Harvest>();
   for (const { dataset, entry, description } of nine) {
     if (description !== undefined) values.set(entry.id, await harvestOf(dataset, description));
   }
@@ -178,18 +177,17 @@ const withTerms = (nine: readonly Described[], asked: readonly Question[]): read
 
 interface Parts {
   readonly embedder?: Embedder | undefined;
-  readonly values?: ReturnType<typeof createValueIndex> | undefined;
+  readonly values?: ReadonlyMap<string, Harvest> | undefined;
 }
 
-async function linkerOver(all: readonly Described[], parts: Parts): Promise<Linker> {
+async function linkerOver(all: readonly Described[], { embedder, values }: Parts): Promise<Finder> {
   const entries = all.map(({ entry }) => entry);
   const known = all.flatMap(({ entry, description }) => (description ? [[entry.id, description] as const] : []));
-  const { models, search } = describedModels({ entries, descriptions: known });
-  const linker = createLinker({
-    search,
-    models,
-    catalog: createCatalog(entries, [], { publicUrl: "http://localhost" }),
-    ...parts,
+  const { finder: linker } = describedModels({
+    entries,
+    descriptions: known,
+    values: values ?? [],
+    embedder,
     onFault: (error) => {
       throw error;
     },
@@ -199,7 +197,7 @@ async function linkerOver(all: readonly Described[], parts: Parts): Promise<Link
 }
 
 async function endpointFigures(
-  linker: Linker,
+  linker: Finder,
   asked: readonly Question[],
   rightFor: (question: Question) => (id: string) => boolean,
 ): Promise<Figures> {
@@ -240,7 +238,7 @@ class Recall {
   }
 }
 
-async function termFigures(linker: Linker, nine: readonly Described[], asked: readonly Question[]): Promise<Figures> {
+async function termFigures(linker: Finder, nine: readonly Described[], asked: readonly Question[]): Promise<Figures> {
   const recall = new Recall();
   for (const question of withTerms(nine, asked)) {
     const endpoint = nine.find(({ dataset }) => dataset === question.dataset);
@@ -292,7 +290,7 @@ async function byMeaning(nine: readonly Described[], asked: readonly Question[],
   };
 }
 
-async function foundTerms(linker: Linker) {
+async function foundTerms(linker: Finder) {
   const missed: string[] = [];
   const times: number[] = [];
   for (const [query, name] of fixedTerms) {

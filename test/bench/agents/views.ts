@@ -1,6 +1,6 @@
+import { estimateTokens } from "../../../src/token-estimate.ts";
 import { parseTurtle } from "../../../src/rdf/turtle.ts";
 import { writeTurtle } from "../../../src/rdf/write-turtle.ts";
-import { estimateTokens } from "../../../src/registry/schema/compose-view.ts";
 import { type SchemaDetail, schemaView } from "../../../src/registry/schema/schema-view.ts";
 import { descriptionQuads } from "../../../src/registry/descriptions/description-quads.ts";
 import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";

@@ -43,7 +43,7 @@ export function describeWatches(name: string, open: () => Promise<WatchesHarness
         runRecord: async () => undefined,
       },
       catalog: { byId: (id) => (id === "e" ? entry : undefined), byUrl: () => undefined },
-      search: { hasTerm: () => "unknown" },
+      finder: { hasTerm: () => "unknown" },
       monitor: {
         report: async ({ key }) => void reports.push(`open ${key}`),
         clear: async ({ key }) => void reports.push(`close ${key}`),

@@ -1,3 +1,4 @@
+import { estimateTokens } from "../../../src/token-estimate.ts";
 import { countTokens } from "gpt-tokenizer";
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,7 +9,6 @@ import { toolProfiles } from "../../../src/agent/tool.ts";
 import { createHint, type Toolbox } from "../../../src/agent/toolbox.ts";
 import type { App } from "../../../src/app.ts";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
-import { estimateTokens } from "../../../src/registry/schema/compose-view.ts";
 import { openService } from "../../support/running-service.ts";
 
 // What models are told: how long it is, and that everything it names exists.

@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { createQueryCheck } from "../../../src/diagnosis/check/query-check.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import { createLinker } from "../../../src/registry/find/linker.ts";
 import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
 import { describedModels } from "../../support/described-models.ts";
 
@@ -14,15 +13,15 @@ const folder = fileURLToPath(new URL("../../../catalog", import.meta.url));
 async function freshClone() {
   const published = [join(folder, "published")];
   const catalog = await loadCatalog({ dirs: [{ path: folder }], published, baseUrl: "http://localhost" });
-  const { models, search } = describedModels({
+  const { models, finder } = describedModels({
+    catalog,
     entries: catalog.entries,
     published: (id) => catalog.published.facts(id),
   });
-  const planner = createPlanner({ catalog, terms: search, egress: "catalog", publicUrl: "http://localhost" });
-  const check = createQueryCheck({ catalog, planner, search, models, now: () => 0 });
-  const linker = createLinker({ catalog, search, models, onFault: () => undefined });
-  await linker.settled();
-  return { planner, check, linker };
+  const planner = createPlanner({ catalog, terms: finder, egress: "catalog", publicUrl: "http://localhost" });
+  const check = createQueryCheck({ catalog, planner, finder, models, now: () => 0 });
+  await finder.settled();
+  return { planner, check, finder };
 }
 
 let clone: Awaited<ReturnType<typeof freshClone>>;
@@ -179,7 +178,7 @@ const questions: readonly (readonly [string, string])[] = [
 
 describe("a fresh clone, without a network, knows where a question belongs", () => {
   it.each(questions)("%s: %s", async (id, question) => {
-    const { endpoints } = await clone.linker.findEndpoints({ question, limit: 3 });
+    const { endpoints } = await clone.finder.findEndpoints({ question, limit: 3 });
     expect(endpoints.map((each) => each.id)).toContain(id);
   });
 });

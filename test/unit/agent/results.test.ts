@@ -1,3 +1,4 @@
+import { estimateTokens } from "../../../src/token-estimate.ts";
 import { describe, expect, it } from "vitest";
 import { writeReply } from "../../../src/agent/reply.ts";
 import { csvRows } from "../../../src/agent/results/csv-rows.ts";
@@ -5,7 +6,6 @@ import { createResultStore } from "../../../src/agent/results/result-store.ts";
 import { showResult } from "../../../src/agent/results/show-result.ts";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import type { TabularAnswer } from "../../../src/query/table.ts";
-import { estimateTokens } from "../../../src/registry/schema/compose-view.ts";
 
 type Rows = TabularAnswer["rows"];
 

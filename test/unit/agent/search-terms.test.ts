@@ -1,17 +1,15 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { searchTerms } from "../../../src/agent/tools/search-terms.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
-import { createLinker } from "../../../src/registry/find/linker.ts";
+import type { Harvest } from "../../../src/registry/find/read/harvest.ts";
 import { type PublishedFacts, publishedKey } from "../../../src/registry/catalog/published/published-facts.ts";
-import { createValueIndex } from "../../../src/registry/find/tables/value-index.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { describedModels } from "../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../support/synthetic-catalog.ts";
 
 const ex = "http://ex.example/";
 const names = ["Þorsteinsson", "Ada Müller", "Москва", "Berlin", "Berlin Marathon", "Åsa Løvås", "Αθήνα"];
-const values = createValueIndex();
-values.set("places", {
+const places: Harvest = {
   endpoint: "http://places.example/sparql",
   describedAt: "2026-01-01T00:00:00Z",
   harvestedAt: "2026-01-01T00:00:00Z",
@@ -21,7 +19,7 @@ values.set("places", {
   rows: names.map((name, at) => [`${ex}${at}`, JSON.stringify(name), 0, 0, 9 - at]),
   whole: [],
   cost: { requests: 1, bytes: 1, ms: 1 },
-});
+};
 const berlins = Array.from({ length: 12 }, (_, at) => classPartition(`${ex}BerlinDistrict${at}`, 12 - at, []));
 const description = descriptionOf({
   classPartitions: [
@@ -45,15 +43,16 @@ const published: PublishedFacts = {
 };
 const entries = [catalogEntry("places"), catalogEntry("parliament")];
 const catalog = createCatalog(entries, [], { publicUrl: "http://fedway.example" });
-const { models, search } = describedModels({
+const { finder } = describedModels({
   entries,
+  catalog,
+  values: [["places", places]],
   descriptions: [["places", description]],
   published: (id) => (id === "parliament" ? published : undefined),
 });
-const linker = createLinker({ catalog, search, models, values, onFault: () => undefined });
-afterAll(() => linker.close());
+afterAll(() => finder.close());
 
-const tool = searchTerms({ linker });
+const tool = searchTerms({ finder });
 interface Found {
   readonly lists?: readonly { readonly query: string }[];
   readonly terms?: readonly { readonly kind: string }[];
@@ -61,7 +60,7 @@ interface Found {
 }
 
 async function answer(query: string, more: object = {}) {
-  await linker.settled();
+  await finder.settled();
   const caller = { owner: "", signal: AbortSignal.timeout(60_000), hint: (text: string) => text };
   const { text, data } = await tool.call({ query, ...more }, caller);
   const found: Found = data;

@@ -1,3 +1,4 @@
+import { estimateTokens } from "../../../src/token-estimate.ts";
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { problemForModel } from "../../../src/agent/problem-for-model.ts";
@@ -5,7 +6,6 @@ import { type Reply, writeReply } from "../../../src/agent/reply.ts";
 import { defineTool } from "../../../src/agent/tool.ts";
 import { createToolbox } from "../../../src/agent/toolbox.ts";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
-import { estimateTokens } from "../../../src/registry/schema/compose-view.ts";
 
 const answering = (name: string, run: () => Promise<Reply>, text: readonly string[] = []) =>
   defineTool({

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type ErrorDetails, FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog.ts";
-import type { EndpointView } from "../../../src/registry/capabilities.ts";
+import type { EndpointView } from "../../../src/registry/capabilities/capabilities.ts";
 import { createEndpointProbe } from "../../../src/monitor/probe-endpoint.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createSimulatedClock } from "../../support/simulated-clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Capabilities, ProbeOutcome } from "../../../src/registry/capabilities.ts";
+import type { Capabilities, ProbeOutcome } from "../../../src/registry/capabilities/capabilities.ts";
 import type { ScorePart, WindowSummary } from "../../../src/monitor/monitor.ts";
 import { type ScoreInput, scoreOf } from "../../../src/monitor/score.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";

@@ -60,7 +60,7 @@ const descriptions = Object.entries(data).map(([id, triples]) => {
   const description = { ...truthfulDescription(truthOf(triples)), endpoint: `http://${id}.example/sparql` };
   return [id, { ...description, built: built[id] }] as const;
 });
-const { models, search } = describedModels({ descriptions });
+const { models, finder } = describedModels({ descriptions });
 const federation = (id: string, ...members: readonly string[]) => ({ id, title: id, members, memberKeywords: [] });
 
 /** Notes about parts of a query that is sent to a place, by what they say. */
@@ -76,7 +76,7 @@ function notesOf(
   );
   const planner = createPlanner({
     catalog,
-    terms: search,
+    terms: finder,
     parts: (id) => partsOf(id, { built: models.get(id)?.described?.built }, { models, catalog }),
     egress: "catalog",
     publicUrl: "http://fedway.example",

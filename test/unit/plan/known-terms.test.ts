@@ -15,7 +15,7 @@ const catalog = toCatalog(
 );
 
 const known = () => {
-  const { models, search: index } = describedModels({ entries: catalog.entries });
+  const { models, finder: index } = describedModels({ entries: catalog.entries });
   const named = propertyPartition(`${foaf}name`, { triples: 20 });
   models.setDescription(
     "people",

@@ -1,9 +1,9 @@
+import { estimateTokens } from "../../../../src/token-estimate.ts";
 import { join } from "node:path";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { dataFactory } from "../../../../src/rdf/triple-index.ts";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
-import { estimateTokens, type SchemaDetail, schemaView } from "../../../../src/registry/schema.ts";
-import { indexNodes, readVoid, type VoidDescription } from "../../../../src/registry/descriptions.ts";
+import { schemaView } from "../../../../src/registry/schema.ts";
+import { readDataset, type VoidDescription } from "../../../../src/registry/descriptions.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
 import { queryPatterns } from "../../../../src/sparql/patterns.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
@@ -37,7 +37,7 @@ interface EndpointTexts {
 }
 
 const view =
-  (detail: SchemaDetail) =>
+  (detail: Parameters<typeof schemaView>[1]["detail"]) =>
   ({ description }: EndpointTexts): string =>
     schemaView(description, { detail, maxTokens: 100_000 }).text;
 
@@ -86,7 +86,7 @@ async function textsOf({ folder, manifest }: BenchmarkPackage, endpoint: Package
   const [standard, extended] = [await read("standard"), await read("extended")];
   const dataset = `${manifest.baseUrl}/endpoints/${endpoint.entry}#dataset`;
   const quads = parseTurtle(extended, { maxBytes, maxQuads: 1_000_000, baseIri: dataset });
-  const facts = readVoid({ index: indexNodes(quads), nodes: [dataFactory.namedNode(dataset)], record: 0 });
+  const facts = readDataset(quads, dataset);
   const time = new Date(0).toISOString();
   const description: VoidDescription = {
     ...facts,

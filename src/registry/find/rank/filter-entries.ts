@@ -4,13 +4,13 @@ import type { TermKind } from "../../model/schema.ts";
 import { publishedKey } from "../../catalog/published/published-facts.ts";
 import { plainText } from "../../../rdf/display-text.ts";
 import { irisNamed, irisWritten, rankedEndpoints } from "./run-search.ts";
-import type { IndexState } from "../tables/index-state.ts";
-import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "../search-index.ts";
+import type { SearchedTexts } from "../tables/texts.ts";
+import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "../answers.ts";
 import { fold } from "../words/words.ts";
 
 /** Facts of an entry that filters compare. */
 interface Listing {
-  readonly state: IndexState;
+  readonly state: SearchedTexts;
   readonly filter: EntryFilter;
   readonly statusOf: (id: string) => EndpointStatus;
   readonly wanted: readonly WantedTerm[];
@@ -35,7 +35,7 @@ interface LazyHit extends Omit<EntryHit, "why"> {
  * @throws FedwayError `REQUEST_INVALID` for an ambiguous name
  */
 export function* filterSteps(
-  state: IndexState,
+  state: SearchedTexts,
   entries: readonly CatalogEntry[],
   { filter, statusOf }: { filter: EntryFilter; statusOf: (id: string) => EndpointStatus },
 ): Generator<void, EntryPage> {
@@ -82,7 +82,7 @@ function pageOf<Item>(items: readonly Item[], filter: EntryFilter): readonly Ite
   return items.slice(offset, offset + limit);
 }
 
-function wantedTerm(state: IndexState, kind: TermKind, name: string | undefined): readonly WantedTerm[] {
+function wantedTerm(state: SearchedTexts, kind: TermKind, name: string | undefined): readonly WantedTerm[] {
   if (name === undefined || name.trim() === "") return [];
   const iris = irisNamed(state, kind, name);
   const [iri, second] = iris;
@@ -102,11 +102,11 @@ function wantedTerm(state: IndexState, kind: TermKind, name: string | undefined)
 }
 
 /** The IRI that a name is, where others have published it of an endpoint. */
-const publishedIri = ({ models }: IndexState, kind: TermKind, name: string): string | undefined =>
+const publishedIri = ({ models }: SearchedTexts, kind: TermKind, name: string): string | undefined =>
   irisWritten(name).find((iri) => models.published(kind, iri).next().done === false);
 
 /** How it is known that an endpoint has a term: by its description, else by what others published. */
-function knownTerm(state: IndexState, id: string, term: WantedTerm): Match | "no" | "unknown" {
+function knownTerm(state: SearchedTexts, id: string, term: WantedTerm): Match | "no" | "unknown" {
   const has = hasTerm(state, id, term);
   if (has === "yes") return reason(term);
   const published = state.models.get(id)?.published;
@@ -150,7 +150,7 @@ function plainReasons(entry: CatalogEntry, status: EndpointStatus, filter: Entry
 
 /** "unknown": there is no description, or one that does not prove its list complete. */
 export function hasTerm(
-  { models }: IndexState,
+  { models }: SearchedTexts,
   id: string,
   { kind, iri }: { readonly kind: TermKind; readonly iri?: string | undefined },
 ): "yes" | "no" | "unknown" {

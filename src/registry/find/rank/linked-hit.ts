@@ -3,7 +3,7 @@ import type { EndpointModel, EndpointModels } from "../../model/endpoint-models.
 import { oneSentence } from "../../schema/one-sentence.ts";
 import { builtParts, partSentence } from "../../schema/part-lines.ts";
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
-import type { EndpointStatus, Match } from "../search-index.ts";
+import type { EndpointStatus, Match } from "../answers.ts";
 import type { ValueHit } from "../tables/value-index.ts";
 import type { GroupedHit } from "./group-hits.ts";
 import { reason } from "./merge-terms.ts";
@@ -11,7 +11,7 @@ import type { QuestionRanking } from "./question-ranking.ts";
 import type { SchemaNode } from "../tables/schema-graph.ts";
 
 /** A class or property of a hit, with its neighbours in the schema. */
-export interface HitTerm extends Pick<SchemaNode, "kind" | "iri" | "count"> {
+interface HitTerm extends Pick<SchemaNode, "kind" | "iri" | "count"> {
   /** Of a property: classes that have it, the likeliest first, and classes of its values. */
   readonly domains: readonly string[];
   readonly ranges: readonly string[];

@@ -1,6 +1,6 @@
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import { namedScore } from "./run-search.ts";
-import type { HitKind, Match, SearchHit } from "../search-index.ts";
+import type { HitKind, Match, SearchHit } from "../answers.ts";
 import type { RankedNode } from "./rank-terms.ts";
 import type { SchemaNode } from "../tables/schema-graph.ts";
 

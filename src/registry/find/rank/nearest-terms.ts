@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Suggestion } from "../../../errors/fedway-error.ts";
 import type { TermKind } from "../../model/schema.ts";
 import { bracketedIri } from "../../../rdf/display-text.ts";
-import type { IndexState } from "../tables/index-state.ts";
+import type { SearchedTexts } from "../tables/texts.ts";
 import { type ComparedIri, comparedIri, iriLikeness, termDifferences } from "../words/term-likeness.ts";
 import { sizedByKey } from "../../../cache-size.ts";
 
@@ -27,7 +27,7 @@ const neighbourLead = 0.15;
  * @param near terms that stand beside it in the data, which are likelier
  */
 export function nearestTerms(
-  { models }: IndexState,
+  { models }: SearchedTexts,
   ids: readonly string[],
   {
     kind,

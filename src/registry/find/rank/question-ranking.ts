@@ -1,19 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { atOnce } from "../../../clock.ts";
 import { type KnownFederations, withFederations } from "../tables/known-federations.ts";
-import { aboutPlace, type GraphSources, KnownGraphs } from "../tables/known-graphs.ts";
-import type { ValueHit, ValueIndex } from "../tables/value-index.ts";
+import { aboutPlace, type EndpointTables } from "../tables/endpoint-tables.ts";
+import type { ValueHit } from "../tables/value-index.ts";
 import type { TextVectors } from "../tables/text-vectors.ts";
 import { questionWords } from "../words/question-words.ts";
 import type { SchemaGraph } from "../tables/schema-graph.ts";
 import { byScore, type RankedEndpoint } from "./rank-endpoints.ts";
 import { type RankedNode, rankTerms, scaled } from "./rank-terms.ts";
-
-/** Inputs of ranking. */
-export interface RankingSources extends GraphSources {
-  readonly search: { endpointsFound(q: string): Iterable<string> };
-  /** Names and values that were read from endpoints. */
-  readonly values?: Pick<ValueIndex, "find" | "isComplete"> | undefined;
-}
+import { rankedEndpoints } from "./run-search.ts";
 
 /** A question, ranked over present knowledge. */
 export interface QuestionRanking {
@@ -49,47 +44,43 @@ function mergedCosines(meant: Meaning, merged: SchemaGraph, members: readonly (S
   return best.size === 0 ? undefined : merged.nodes.map((node) => best.get(keyOf(node)) ?? Number.NaN);
 }
 
-/** Ranks questions over graphs and vectors that are kept up to date in the background. */
-export function createQuestionRanking({ values, search, ...sources }: RankingSources) {
-  const known = new KnownGraphs(sources);
+/** Ranks endpoints and their terms for a question, over present knowledge. @throws the signal's reason when that is aborted */
+export async function rankQuestion(
+  tables: EndpointTables,
+  question: string,
+  signal?: AbortSignal,
+): Promise<QuestionRanking> {
+  const words = questionWords(question);
+  await tables.soonComplete(signal);
+  const { complete, federations } = tables;
+  const meant = await meaningOf(question, tables.vectors, signal);
+  // Each of the two looks through the words of all endpoints.
+  const lexical = tables.words.rank(words);
+  await nextTurn();
+  const hits = await tables.values.find({ texts: [question], limit: mostMentions });
+  const own = mentionsByEndpoint(hits, lexical.length === 0);
+  const mentioned = withFederations(own, federations, (one, other) => [...one, ...other]);
+  const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
+  const nearest = meant === undefined ? new Map<string, number>() : nearestEndpoints(meant, lexical);
+  const near = withFederations(nearest, federations, Math.max);
   return {
-    /** @throws the signal's reason when that is aborted */
-    async rank(question: string, signal?: AbortSignal): Promise<QuestionRanking> {
-      const words = questionWords(question);
-      await known.soonComplete(signal);
-      const { complete, federations } = known;
-      const meant = await meaningOf(question, known.vectors, signal);
-      // Each of the two looks through the words of all endpoints.
-      const lexical = known.words.rank(words);
-      await nextTurn();
-      const hits = (await values?.find({ texts: [question], limit: mostMentions })) ?? [];
-      const own = mentionsByEndpoint(hits, lexical.length === 0);
-      const mentioned = withFederations(own, federations, (one, other) => [...one, ...other]);
-      const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
-      const nearest = meant === undefined ? new Map<string, number>() : nearestEndpoints(meant, lexical);
-      const near = withFederations(nearest, federations, Math.max);
-      const fused = complete && near.size > 0;
-      return {
-        complete,
-        federations,
-        graph: (id) => known.graph(id),
-        // Before all endpoints have been looked at, those that were would come first.
-        endpoints: complete ? withEvidence({ lexical, near, mentioned }) : inOrder(search.endpointsFound(question)),
-        ranking: fused ? "fused" : "lexical",
-        termsOf(id) {
-          const graph = known.graph(id);
-          if (graph === undefined) return [];
-          const members = federations.model(id)?.known.map((member) => known.graph(member));
-          const meaning = meant && (members ? mergedCosines(meant, graph, members) : cosinesIn(meant, graph));
-          return rankTerms(graph, words, { meaning, values: placesOf(graph, mentionsOf(id)) });
-        },
-        mentionsOf,
-        wordsOf: (id) => lexical.find((each) => each.id === id)?.words ?? [],
-      };
+    complete,
+    federations,
+    graph: (id) => tables.graph(id),
+    // Before all endpoints have been looked at, those that were would come first.
+    endpoints: complete
+      ? withEvidence({ lexical, near, mentioned })
+      : inOrder(atOnce(rankedEndpoints(tables.texts, question)).keys()),
+    ranking: complete && near.size > 0 ? "fused" : "lexical",
+    termsOf(id) {
+      const graph = tables.graph(id);
+      if (graph === undefined) return [];
+      const members = federations.model(id)?.known.map((member) => tables.graph(member));
+      const meaning = meant && (members ? mergedCosines(meant, graph, members) : cosinesIn(meant, graph));
+      return rankTerms(graph, words, { meaning, values: placesOf(graph, mentionsOf(id)) });
     },
-    federation: (id: string) => known.federations.model(known.federations.keyOf(id)),
-    settled: (): Promise<void> => known.settled(),
-    close: (): Promise<void> => known.close(),
+    mentionsOf,
+    wordsOf: (id) => lexical.find((each) => each.id === id)?.words ?? [],
   };
 }
 

@@ -1,5 +1,5 @@
-import type { IndexState } from "../tables/index-state.ts";
-import type { HitKind, Match, SearchAnswer, SearchHit, SearchRequest } from "../search-index.ts";
+import type { SearchedTexts } from "../tables/texts.ts";
+import type { HitKind, Match, SearchAnswer, SearchHit, SearchRequest, WantedTerm } from "../answers.ts";
 import { mostTopUses, type TermTable, termTitle, type Term, termKey } from "../tables/term-table.ts";
 import { hasAllWords, type Looking, reasonsOf, type TextHit } from "../tables/text-index.ts";
 import { isIri, queryWords } from "../words/question-words.ts";
@@ -21,11 +21,11 @@ interface Candidate {
 }
 
 /** Runs a search; with 20,000 endpoints each step takes some milliseconds. */
-export function* searchSteps(state: IndexState, request: SearchRequest): Generator<void, SearchAnswer> {
+export function* searchSteps(state: SearchedTexts, request: SearchRequest): Generator<void, SearchAnswer> {
   const words = queryWords(request.q);
   const kinds = new Set<HitKind>(request.kinds ?? kindOrder);
   const { published } = state;
-  const candidatesIn = (texts: IndexState, only: ReadonlySet<HitKind>) =>
+  const candidatesIn = (texts: SearchedTexts, only: ReadonlySet<HitKind>) =>
     findCandidates(texts, { q: request.q, words, kinds: only, wanted: inEndpoints(texts, request) });
   const own = yield* candidatesIn(state, kinds);
   const terms = kinds.difference(new Set<HitKind>(["endpoint"]));
@@ -58,7 +58,7 @@ export function* searchSteps(state: IndexState, request: SearchRequest): Generat
 
 const nothing = { found: [], matched: "some" } as const;
 
-const isComplete = ({ models }: IndexState): boolean =>
+const isComplete = ({ models }: SearchedTexts): boolean =>
   !models.isReading && [...models.all()].every(({ described }) => (described?.leftOut ?? 0) === 0);
 
 interface Wanted {
@@ -74,7 +74,7 @@ interface Candidates {
 }
 
 /** Documents with all the words, or named by the whole query; failing that, those with some of the words. */
-function* findCandidates(state: IndexState, request: Wanted): Generator<void, Candidates> {
+function* findCandidates(state: SearchedTexts, request: Wanted): Generator<void, Candidates> {
   const named = namedCandidates(state, request).filter(request.wanted);
   if (isIri(request.q) && named.length > 0) return { found: named.toSorted(byRank), matched: "all" };
   yield;
@@ -103,7 +103,7 @@ function withAllWords(
   );
 }
 
-function textCandidates(state: IndexState, { words, kinds }: Wanted, how: Looking["how"]): readonly Candidate[] {
+function textCandidates(state: SearchedTexts, { words, kinds }: Wanted, how: Looking["how"]): readonly Candidate[] {
   const looking = { words, how };
   return [
     ...(kinds.has("endpoint") ? state.endpointText.find(looking) : []).map(
@@ -121,7 +121,7 @@ const hasTerms = (kinds: Wanted["kinds"]): boolean => kinds.has("class") || kind
 /** The order in which documents came leaves traces in the last digits; they must not decide. */
 const rounded = (score: number): number => Math.round(score * 1_000) / 1_000;
 
-function namedCandidates(state: IndexState, { q, kinds }: Wanted): readonly Candidate[] {
+function namedCandidates(state: SearchedTexts, { q, kinds }: Wanted): readonly Candidate[] {
   const named = [
     ...(kinds.has("endpoint") ? namedEndpoints(state, q) : []),
     ...(hasTerms(kinds) ? namedTerms(state, q) : []),
@@ -143,7 +143,7 @@ function merged(named: readonly Candidate[], texts: readonly Candidate[]): reado
 
 const candidateKey = ({ kind, key }: Candidate): string => (kind === "endpoint" ? `e:${key}` : key);
 
-function inEndpoints(state: IndexState, { endpoints }: SearchRequest): (candidate: Candidate) => boolean {
+function inEndpoints(state: SearchedTexts, { endpoints }: SearchRequest): (candidate: Candidate) => boolean {
   if (endpoints === undefined) return () => true;
   const wanted = new Set(endpoints);
   return ({ kind, key }) =>
@@ -159,7 +159,7 @@ function byRank(left: Candidate, right: Candidate): number {
 }
 
 function hitOf(
-  { models }: IndexState,
+  { models }: SearchedTexts,
   { candidate, words, tables }: { candidate: Candidate; words: readonly Word[]; tables: readonly TermTable[] },
 ): SearchHit {
   const { kind, key, score } = candidate;
@@ -187,7 +187,7 @@ function reasonsFor({ named, text }: Candidate, words: readonly Word[]): readonl
 }
 
 /** Endpoints found by a text for a list of entries, best first, with what computes their reasons. */
-export function* rankedEndpoints(state: IndexState, q: string): Generator<void, RankedIds> {
+export function* rankedEndpoints(state: SearchedTexts, q: string): Generator<void, RankedIds> {
   const words = queryWords(q);
   const kinds = new Set<HitKind>(["endpoint"]);
   const { found } = yield* findCandidates(state, { q, words, kinds, wanted: () => true });
@@ -225,7 +225,7 @@ export function irisWritten(q: string): readonly string[] {
 }
 
 /** Classes and properties that the whole query names. */
-function namedTerms({ table }: IndexState, q: string): readonly Named[] {
+function namedTerms({ table }: SearchedTexts, q: string): readonly Named[] {
   const name = bareName(q);
   if (name === "") return [];
   const [, prefix, local = ""] = curie.exec(name) ?? [];
@@ -255,7 +255,7 @@ function prefixedNamesakes(keys: readonly string[], prefix: string): readonly st
 }
 
 /** Endpoints whose id, URL or title is the whole query. */
-function namedEndpoints({ models }: IndexState, q: string): readonly Named[] {
+function namedEndpoints({ models }: SearchedTexts, q: string): readonly Named[] {
   const name = bareName(q);
   if (name === "") return [];
   const folded = fold(name);
@@ -283,11 +283,25 @@ function bareUrl(text: string): string {
 }
 
 /** The IRIs that a name may stand for: itself when known, `prefix:name`, or the terms with this local name. */
-export function irisNamed(state: IndexState, kind: Term["kind"], name: string): readonly string[] {
+export function irisNamed(state: SearchedTexts, kind: Term["kind"], name: string): readonly string[] {
   const { table } = state;
   const named = namedTerms(state, name).filter((each) => each.kind === kind);
   const best = named.filter(({ tier }) => tier === 2);
   const iris = (best.length > 0 ? best : named).flatMap(({ key }) => table.get(key)?.iri ?? []);
   const same = iris.filter((iri) => iriParts(iri).local === bareName(name));
   return same.length > 0 ? same : iris;
+}
+
+/** A class or property with the endpoints that have it, then those of which others have published it. */
+export type TermUses = Pick<SearchHit, "endpoints" | "endpointsTotal"> & { readonly title?: string };
+
+/** The endpoints of a class or property, the largest counts first; undefined when no endpoint is known to have it. */
+export function usesOfTerm({ table, published }: SearchedTexts, wanted: WantedTerm): TermUses | undefined {
+  const key = termKey(wanted.kind, wanted.iri);
+  const term = table.get(key);
+  const { top, total } = table.topUses(key);
+  const others = published.usesOf(wanted);
+  if (term === undefined && others.length === 0) return undefined;
+  const endpoints = [...top, ...others].slice(0, mostTopUses);
+  return { ...(term && { title: termTitle(term) }), endpoints, endpointsTotal: total + others.length };
 }

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError, libraryMessage } from "../../../errors/fedway-error.ts";
 import { parseTurtle } from "../../../rdf/turtle.ts";
-import { outcomeSchema, type RawExample } from "./example.ts";
+import { outcomeSchema, type RawExample, toExample } from "./example.ts";
 import { examplesIn } from "./read-shacl.ts";
 import { parsedJson } from "../../../json.ts";
 
@@ -53,7 +53,7 @@ export async function readExampleFolder(folder: string, baseUrl: string): Promis
  * The examples in one file: Turtle with SHACL executables, or lines of JSON with `question`, `query` and optionally
  * `endpoints` (ids or URLs), `outcome` and `feedback`. Never fails: faults become its problem.
  */
-export async function readExampleFile(file: string, baseUrl: string): Promise<ExampleFile> {
+async function readExampleFile(file: string, baseUrl: string): Promise<ExampleFile> {
   try {
     const text = await readText(file);
     if (file.endsWith(".jsonl")) return { file, ...examplesInLines(text) };
@@ -90,4 +90,11 @@ function examplesInLines(text: string): Pick<ExampleFile, "examples" | "problem"
   if (wrong.length === 0) return { examples };
   const places = wrong.slice(0, 5).join(", ");
   return { examples, problem: `${wrong.length} lines are no example (line ${places}${wrong.length > 5 ? ", …" : ""})` };
+}
+
+/** The examples of one file that can be used as they are, and how many there are in all. */
+export async function readExamples(file: string, baseUrl: string) {
+  const { examples: found, problem } = await readExampleFile(file, baseUrl);
+  const examples = found.flatMap((raw) => toExample(raw, { kind: "file", name: file }, () => []) ?? []);
+  return { examples, total: found.length, problem };
 }

@@ -1,20 +1,16 @@
 import { type Static, Type } from "typebox";
 import { unknownId } from "../../../errors/unknown-id.ts";
-import type { Embedder } from "../../../embeddings/embedder.ts";
 import { jobKind } from "../../../jobs/job-kind.ts";
 import type { JobContext, JobQueue } from "../../../jobs/job-queue.ts";
 import type { Collection } from "../../../store/collection.ts";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import type { Catalog, CatalogEntry } from "../../catalog/catalog.ts";
 import { catalogId } from "../../catalog/statements.ts";
-import type { EndpointModels } from "../../model/endpoint-models.ts";
 import type { DescriptionService } from "../../descriptions/description-service.ts";
 import type { Harvest } from "./harvest.ts";
 import type { Harvester } from "./harvester.ts";
-import { createValueIndex } from "../tables/value-index.ts";
 
 interface ValueServiceOptions {
-  readonly models: Pick<EndpointModels, "follow">;
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly descriptions: Pick<DescriptionService, "get">;
   readonly harvester: Harvester;
@@ -25,9 +21,7 @@ interface ValueServiceOptions {
   readonly capabilities: (id: string) => Promise<Capabilities | undefined>;
   /** True if labels and values of an endpoint may be read. */
   readonly mayHarvest: (id: string) => boolean;
-  /** Lets values be found by their meaning. */
-  readonly embedder?: Pick<Embedder, "embed"> | undefined;
-  /** Called with background failures; the index goes on with its present values. */
+  /** Called with background failures. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -37,20 +31,12 @@ const payload = Type.Object({ id: catalogId, isPolite: Type.Optional(Type.Boolea
 const priority = -100;
 
 /**
- * A view of the models: labels and values of endpoints, and the examples that they publish, are read in the background after each new
- * description, and kept.
+ * Labels and values of endpoints, and the examples that they publish, are read in the background after each new description, and
+ * stored; the models follow the store.
  */
 export function createValueService(options: ValueServiceOptions) {
-  const { models, harvests, jobs, mayHarvest, onFault } = options;
-  const index = createValueIndex({ embedder: options.embedder, onFault });
-  const ignoreModels = models.follow({
-    changed(after, before) {
-      const id = (after ?? before)?.id;
-      if (id !== undefined && after?.values !== before?.values) index.set(id, after?.values);
-    },
-  });
+  const { harvests, jobs, mayHarvest, onFault } = options;
   return {
-    index,
     /** The job that reads one endpoint; to be started with the queue. */
     kind: jobKind(payload, {
       name: kindName,
@@ -65,10 +51,6 @@ export function createValueService(options: ValueServiceOptions) {
     },
     async remove(id: string): Promise<void> {
       await harvests.delete(id);
-    },
-    async close(): Promise<void> {
-      ignoreModels();
-      await index.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { KnownTerm, TermKind } from "../../model/schema.ts";
 import { decodedName, iriParts, plainText } from "../../../rdf/display-text.ts";
 import { wellKnownPrefixes } from "../../../rdf/well-known-prefixes.ts";
-import type { TermUse } from "../search-index.ts";
+import type { TermUse } from "../answers.ts";
 import type { TextDocument } from "./text-index.ts";
 import { foldedName, nameWords } from "../words/words.ts";
 

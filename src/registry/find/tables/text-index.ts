@@ -1,5 +1,5 @@
 import MiniSearch, { type Options, type Query, type SearchOptions, type SearchResult } from "minisearch";
-import type { Match } from "../search-index.ts";
+import type { Match } from "../answers.ts";
 import { editDistance } from "../../../errors/nearest.ts";
 import { otherForms } from "../words/forms.ts";
 import { mistakesIn } from "../words/likeness.ts";

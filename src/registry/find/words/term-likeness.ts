@@ -115,3 +115,7 @@ function sharedWords(wanted: ComparedIri, { stems, context }: ComparedIri): Term
   const [least, most] = [Math.min(left.size, right.size), Math.max(left.size, right.size)];
   return { kind: "words", score: 0.6 * (shared / most) + (shared === least ? 0.15 : 0) };
 }
+
+/** The same for two IRIs that are compared once. */
+export const likenessOfIris = (wanted: string, candidate: string): TermLikeness | undefined =>
+  iriLikeness(comparedIri(wanted), comparedIri(candidate));

@@ -55,7 +55,7 @@ describe("labels of classes and properties", () => {
   });
 
   it("are found by search", () => {
-    const { search: index } = describedModels({ descriptions: [["x", description]] });
+    const { finder: index } = describedModels({ descriptions: [["x", description]] });
     const { hits } = index.search({ q: "registry of resources", limit: 3, offset: 0 });
     expect(hits[0]).toMatchObject({ iri: "http://bioregistry.io/0000008", title: "resource registry" });
   });

@@ -1,7 +1,7 @@
 import { createQueryCheck } from "../../../../src/diagnosis/check/query-check.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import { describedModels } from "../../../support/described-models.ts";
-import { createValueIndex } from "../../../../src/registry/find/tables/value-index.ts";
+import type { Harvest } from "../../../../src/registry/find/read/harvest.ts";
 import type { PropertyPartition, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
@@ -63,30 +63,29 @@ const read = {
 };
 
 /** All titles of companies, and one of many names. */
-function openValues() {
-  const values = createValueIndex();
-  values.set("people", {
-    ...read,
-    properties: [`${ex}companyTitle`, `${foaf}name`],
-    rows: [
-      ["", '"Harbour Works"', -1, 0, 3],
-      ["", '"Northern Mills"', -1, 0, 2],
-      ["http://people.example/1", '"Grete Hermann"@en', -1, 1, -1],
-    ],
-    whole: [[-1, 0]],
-  });
-  return values;
-}
+const ofPeople: Harvest = {
+  ...read,
+  properties: [`${ex}companyTitle`, `${foaf}name`],
+  rows: [
+    ["", '"Harbour Works"', -1, 0, 3],
+    ["", '"Northern Mills"', -1, 0, 2],
+    ["http://people.example/1", '"Grete Hermann"@en', -1, 1, -1],
+  ],
+  whole: [[-1, 0]],
+};
 
 /** Persons and companies at "people", paintings at "works", nothing known of "unseen"; both descriptions are complete. */
 export function openCheck() {
-  const { models, search } = describedModels({ entries: catalog.entries, descriptions });
-  const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: search });
+  const { models, finder } = describedModels({
+    entries: catalog.entries,
+    descriptions,
+    values: [["people", ofPeople]],
+  });
+  const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: finder });
   const check = createQueryCheck({
     catalog,
     planner,
-    search,
-    values: openValues(),
+    finder,
     models,
     now: () => Date.parse("2026-01-01T12:00:00Z"),
   });

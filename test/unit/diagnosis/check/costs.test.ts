@@ -24,9 +24,9 @@ const descriptions = new Map([
   ["c", endpoint("to", 100, { values: 100 })],
 ]);
 const catalog = toCatalog(["a", "b", "c", "unseen"].map((id) => toEntry(id)));
-const { models, search } = describedModels({ entries: catalog.entries, descriptions });
-const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: search });
-const check = createQueryCheck({ catalog, planner, search, models, now: () => Date.parse("2026-01-01T12:00:00Z") });
+const { models, finder } = describedModels({ entries: catalog.entries, descriptions });
+const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: finder });
+const check = createQueryCheck({ catalog, planner, finder, models, now: () => Date.parse("2026-01-01T12:00:00Z") });
 const { signal } = new AbortController();
 const costOf = async (where: string, after = ""): Promise<string | undefined> => {
   const query = `PREFIX : <http://v.example/> SELECT * { ${where} } ${after}`.replaceAll(

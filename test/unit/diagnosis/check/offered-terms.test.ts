@@ -22,12 +22,12 @@ const description = descriptionOf({
   propertyPartitions: partitions.flatMap(({ properties }) => properties),
 });
 const catalog = toCatalog([toEntry("tables")], []);
-const { models, search } = describedModels({
+const { models, finder } = describedModels({
   entries: catalog.entries,
   descriptions: new Map([["tables", description]]),
 });
-const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: search });
-const check = createQueryCheck({ catalog, planner, search, models, now: () => 0 });
+const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: finder });
+const check = createQueryCheck({ catalog, planner, finder, models, now: () => 0 });
 const checked = (patterns: string, namespace = base) =>
   check.check(
     { query: `PREFIX : <${namespace}> SELECT * { ${patterns} }`, endpoint: "tables", owner: "tests" },

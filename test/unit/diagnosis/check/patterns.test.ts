@@ -5,9 +5,9 @@ import { describedModels } from "../../../support/described-models.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
 
 const catalog = toCatalog([toEntry("a"), toEntry("b")]);
-const { models, search } = describedModels({ entries: catalog.entries, descriptions: new Map() });
+const { models, finder } = describedModels({ entries: catalog.entries, descriptions: new Map() });
 const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
-const check = createQueryCheck({ catalog, planner, search, models, now: () => 0 });
+const check = createQueryCheck({ catalog, planner, finder, models, now: () => 0 });
 const checked = (where: string) =>
   check.check(
     { query: `SELECT * { ${where} }`.replaceAll(/@(\w)/g, "SERVICE <http://$1.example/sparql>"), owner: "tests" },

@@ -13,7 +13,7 @@ const catalog = toCatalog(
 );
 
 function planner() {
-  const { models, search: terms } = describedModels({ entries: catalog.entries });
+  const { models, finder: terms } = describedModels({ entries: catalog.entries });
   const named = propertyPartition(`${foaf}name`, { triples: 20 });
   const people = descriptionOf({
     classPartitions: [classPartition(`${foaf}Person`, 10, [named])],

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { unlikeKeys, unlikeText } from "../../../../src/diagnosis/why/unlike-keys.ts";
 import { createPrefixTable } from "../../../../src/registry/schema/prefixes.ts";
 import type { HarvestRow } from "../../../../src/registry/find/read/harvest.ts";
-import { createValueIndex } from "../../../../src/registry/find/tables/value-index.ts";
+import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { describedModels } from "../../../support/described-models.ts";
 
 const ex = "http://ex.example/ns#";
 
@@ -31,10 +32,12 @@ const each = (make: (name: string, at: number) => string): readonly string[] => 
 const codes = each((name) => `"${name}"`);
 
 function said(here: readonly string[], there: readonly string[], property?: string): string {
-  const values = createValueIndex();
-  values.set("here", harvestOf("here", here));
-  values.set("there", harvestOf("there", there, property));
-  return unlikeKeys(values, "here")
+  const entries = [catalogEntry("here"), catalogEntry("there")];
+  const read = [
+    ["here", harvestOf("here", here)],
+    ["there", harvestOf("there", there, property)],
+  ] as const;
+  return unlikeKeys(describedModels({ entries, values: read }).finder, "here")
     .map((join) => unlikeText(join, createPrefixTable([`${ex}code`])))
     .join();
 }

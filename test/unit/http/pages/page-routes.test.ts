@@ -307,7 +307,8 @@ describe("the catalogue", () => {
 
   it("finds what the agents' tool finds, before what has the words, and says why", async () => {
     const hit = { title: "The north", status: "up", score: 1, terms: [], mentions: [] } as const;
-    const linker = {
+    const { finder } = await createFakeDeps({ ...pageDeps() });
+    Object.assign(finder, {
       findEndpoints: async () => ({
         endpoints: [
           { ...hit, id: "dark", why: [{ field: "class", term: "insulin", matched: "Hormone" }] },
@@ -317,14 +318,14 @@ describe("the catalogue", () => {
         ranking: "lexical" as const,
         complete: true,
       }),
-    };
-    const text = await textOf("/?q=ancient", { linker });
+    });
+    const text = await textOf("/?q=ancient", { finder });
     const shown = [...text.matchAll(/<h3><a href="\/endpoints\/([^"]*)"/g)].map(([, id]) => id);
     expect(shown.slice(0, 3)).toStrictEqual(["dark", "gone", "people"]);
     expect(shown.length).toBeGreaterThan(3);
     expect(text).toContain("Found by class <mark>Hormone</mark>");
     expect(text).toContain('lies at several members of <a href="/federations/north">The north</a>');
-    const down = await textOf("/?q=ancient&status=down", { linker });
+    const down = await textOf("/?q=ancient&status=down", { finder });
     expect(down.match(/<h3>/g)?.length).toBeGreaterThan(0);
     expect(down).not.toContain('href="/endpoints/dark"');
   });

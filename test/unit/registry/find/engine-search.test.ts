@@ -4,9 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { WholeAnswer } from "../../../../src/outbound/whole-answer.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
-import { createLinker } from "../../../../src/registry/find/linker.ts";
 import { createEngineSearch } from "../../../../src/registry/find/read/engine-search.ts";
-import { createValueIndex } from "../../../../src/registry/find/tables/value-index.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
 
@@ -57,17 +55,7 @@ function opened({ names = ["Marie Curie", "Marie Curie Street"], harvested = har
     textSearchOf: (id) => (id === "e" ? undefined : { syntax: "virtuoso" }),
     mayAsk: (id) => id !== "forbidden",
   });
-  const values = createValueIndex();
-  values.set("a", harvested);
-  const { models, search } = describedModels({ entries });
-  const linker = createLinker({
-    catalog,
-    search,
-    models,
-    values,
-    engineSearch,
-    onFault: () => undefined,
-  });
+  const { finder: linker } = describedModels({ entries, catalog, values: [["a", harvested]], engineSearch });
   const find = async (query: string, more: { endpoints?: readonly string[]; kinds?: readonly ["entity"] } = {}) => {
     const { entities, unanswered } = await linker.searchTerms({ query, limit: 5, ...more });
     return { found: entities.map((each) => each.label), unanswered };

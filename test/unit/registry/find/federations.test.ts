@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Federation } from "../../../../src/registry/catalog/catalog.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
-import { createLinker } from "../../../../src/registry/find/linker.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
@@ -41,10 +40,9 @@ const federation = (id: string, members: readonly string[]): Federation => ({
 async function found(question: string, federations: readonly Federation[], limit = 5) {
   const known = Object.entries(descriptions);
   const entries = known.map(([id]) => catalogEntry(id, { title: id }));
-  const { models, search } = describedModels({ entries, descriptions: known });
-  const linker = createLinker({
-    search,
-    models,
+  const { finder: linker } = describedModels({
+    entries,
+    descriptions: known,
     catalog: createCatalog(entries, [], { publicUrl: "http://localhost", federations }),
     onFault: (error) => {
       throw error;

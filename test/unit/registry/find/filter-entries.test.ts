@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EntryFilter, EntryPage } from "../../../../src/registry/find/search-index.ts";
+import type { EntryFilter, EntryPage } from "../../../../src/registry/find/answers.ts";
 import { publishedFacts } from "../../../../src/registry/catalog/published/published-facts.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import {
@@ -25,7 +25,7 @@ const published = new Map(["dataset-1", "dataset-2", "dataset-3"].map((id) => [i
 
 function listed(filter: Partial<EntryFilter>): EntryPage {
   const statusOf = (id: string) => (id === "dataset-1" ? ("down" as const) : "unknown");
-  const { models, search } = describedModels({ entries, statusOf, published: (id) => published.get(id) });
+  const { models, finder } = describedModels({ entries, statusOf, published: (id) => published.get(id) });
   const city = classPartition("http://a.example/City", 5);
   models.setDescription(
     "dataset-0",
@@ -37,7 +37,7 @@ function listed(filter: Partial<EntryFilter>): EntryPage {
     classesComplete: false,
   });
   models.setDescription("dataset-2", unsure);
-  return search.filterEntries({ entries }, { limit: 100, offset: 0, ...filter });
+  return finder.filterEntries({ entries }, { limit: 100, offset: 0, ...filter });
 }
 
 const shouldList = (filter: Partial<EntryFilter>, ids: readonly string[], undecided = 0) =>

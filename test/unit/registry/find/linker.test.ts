@@ -1,9 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
-import { createLinker } from "../../../../src/registry/find/linker.ts";
 import type { Harvest } from "../../../../src/registry/find/read/harvest.ts";
-import { createValueIndex } from "../../../../src/registry/find/tables/value-index.ts";
 import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
@@ -59,15 +56,11 @@ interface Fixture {
 function linkerOver({ described = { towns, concerts, codes }, entries, embed }: Fixture = {}) {
   const stored = new Map(Object.entries(described));
   const all = entries ?? [...stored.keys(), "plain"].map((id) => catalogEntry(id));
-  const { models, search } = describedModels({ entries: all, descriptions: stored });
   const faults: unknown[] = [];
-  const values = createValueIndex();
-  values.set("concerts", harvest);
-  const linker = createLinker({
-    search,
-    models,
-    catalog: createCatalog(all, [], { publicUrl: "http://localhost" }),
-    values,
+  const { models, finder: linker } = describedModels({
+    entries: all,
+    descriptions: stored,
+    values: stored.has("concerts") ? [["concerts", harvest]] : [],
     embedder: embed && { embed: (texts) => embed(texts) },
     statusOf: (id) => (id === "towns" ? "down" : "up"),
     onFault: (error) => faults.push(error),

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import type { HitKind, SearchIndex, SearchRequest } from "../../../../src/registry/find/search-index.ts";
+import type { HitKind, SearchRequest } from "../../../../src/registry/find/answers.ts";
+import type { Finder } from "../../../../src/registry/find/finder.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import {
   classPartition,
@@ -30,8 +31,8 @@ const coins = descriptionOf({
 });
 
 const indexed = (...known: Parameters<typeof describedModels>) => {
-  const { models, search } = describedModels(...known);
-  return Object.assign(search, { models });
+  const { models, finder } = describedModels(...known);
+  return Object.assign(finder, { models });
 };
 
 function sample() {
@@ -46,7 +47,7 @@ function sample() {
   return index;
 }
 
-const found = (index: SearchIndex, q: string, more: Partial<SearchRequest> = {}): readonly string[] =>
+const found = (index: Finder, q: string, more: Partial<SearchRequest> = {}): readonly string[] =>
   index.search({ q, limit: 50, offset: 0, ...more }).hits.map(({ kind, id, iri }) => `${kind} ${id ?? iri ?? ""}`);
 
 const shouldFindFirst = (q: string, first: string, kinds?: readonly HitKind[]) =>

@@ -1,6 +1,5 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
-import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
 import { createHarvestStore, type Harvest } from "../../../../src/registry/find/read/harvest.ts";
 import { createValueService } from "../../../../src/registry/find/read/value-service.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
@@ -14,13 +13,10 @@ const lists = { classes: [], properties: [], rows: [], whole: [], cost: { reques
 const harvest: Harvest = { endpoint: people.url, describedAt: at, harvestedAt: at, complete: true, ...lists };
 
 function openValues(change: Partial<Parameters<typeof createValueService>[0]> = {}) {
-  const models = new EndpointModels();
-  models.setEntries([people]);
   const harvests = createHarvestStore(openSqliteStore({ path: ":memory:" }));
   const jobs = notedJobs();
   const faults: unknown[] = [];
   const service = createValueService({
-    models,
     catalog: createCatalog([people], [], { publicUrl: "http://fedway.example" }),
     descriptions: { get: async () => descriptionOf({ endpoint: people.url, finishedAt: at }) },
     harvester: { harvest: async () => harvest },
@@ -32,7 +28,6 @@ function openValues(change: Partial<Parameters<typeof createValueService>[0]> = 
     onFault: (error) => faults.push(error),
     ...change,
   });
-  onTestFinished(() => service.close());
   return { harvests, jobs, service, faults };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { describeForAgent } from "../../../../src/agent/tools/describe-endpoint.ts";
 import { federationModel, splitTerms } from "../../../../src/registry/model/federation-model.ts";
 import { joinsOf } from "../../../../src/registry/model/joins.ts";
-import { createValueIndex } from "../../../../src/registry/find/tables/value-index.ts";
+import { Finder } from "../../../../src/registry/find/finder.ts";
 import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
@@ -100,9 +100,7 @@ describe("describe_endpoint", () => {
     const parts = {
       catalog,
       models,
-      values: createValueIndex(),
-      federation: (id: string) =>
-        federationModel(models, catalog.federation(id)!, [...catalog.federation(id)!.members]),
+      finder: new Finder({ models, catalog }),
       descriptions: {
         get: async (id: string) => descriptions[id],
         freshness: async () => ({ state: "fresh" as const }),

@@ -1,7 +1,7 @@
+import { estimateTokens } from "../../../../src/token-estimate.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type SchemaDetail, schemaView } from "../../../../src/registry/schema/schema-view.ts";
-import { estimateTokens } from "../../../../src/registry/schema/compose-view.ts";
 import type { Count, FactStatus, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import {
   classPartition,

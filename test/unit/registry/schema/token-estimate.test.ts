@@ -1,6 +1,6 @@
+import { estimateTokens } from "../../../../src/token-estimate.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { estimateTokens } from "../../../../src/registry/schema/compose-view.ts";
 import { anyText } from "../../../support/any-text.ts";
 
 /** `atLeast`: what the tokenizer cl100k_base makes of the text. */

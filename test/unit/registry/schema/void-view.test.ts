@@ -1,6 +1,6 @@
+import { estimateTokens } from "../../../../src/token-estimate.ts";
 import { describe, expect, it } from "vitest";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
-import { estimateTokens } from "../../../../src/registry/schema/compose-view.ts";
 import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
 import { serviceDescription } from "../../../../src/registry/descriptions/published-documents.ts";
 import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";

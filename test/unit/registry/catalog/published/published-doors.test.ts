@@ -25,7 +25,7 @@ const people = descriptionOf({ classPartitions: [classPartition(`${ex}Person`, 5
 
 function open() {
   const published = (id: string) => (id === "shop" ? facts : undefined);
-  const { models, search } = describedModels({ entries, descriptions: [["people", people]], published });
+  const { models, finder } = describedModels({ entries, descriptions: [["people", people]], published });
   const catalog = { ...toCatalog(entries), membersOf: () => [] };
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
   const container = createQueryContainer({
@@ -35,14 +35,14 @@ function open() {
     ask: async () => [["1"]],
     now: () => 1,
   });
-  return { models, search, container, grammars: createGrammars({ catalog, models }) };
+  return { models, finder, container, grammars: createGrammars({ catalog, models }) };
 }
 
 describe("what was published of an endpoint that has not been described is shown, with its date", () => {
   const found = async (q: string, more: object = {}) => {
-    const { search } = open();
-    await search.readPublished();
-    const { hits } = search.search({ q, published: true, limit: 9, offset: 0, ...more });
+    const { finder } = open();
+    await finder.readPublished();
+    const { hits } = finder.search({ q, published: true, limit: 9, offset: 0, ...more });
     return hits.map(({ iri = "", endpoints }) => {
       const holders = endpoints.map(({ id, count, published }) => `${id} ${count?.value ?? "?"} ${published ?? ""}`);
       return [iri.slice(ex.length)].concat(holders);
@@ -61,10 +61,10 @@ describe("what was published of an endpoint that has not been described is shown
   });
 
   it("not once the endpoint has been described", async () => {
-    const { search, models } = open();
-    await search.readPublished();
+    const { finder, models } = open();
+    await finder.readPublished();
     models.setDescription("shop", people);
-    expect(search.search({ q: "basket", published: true, limit: 9, offset: 0 }).total).toBe(0);
+    expect(finder.search({ q: "basket", published: true, limit: 9, offset: 0 }).total).toBe(0);
   });
 
   it("in a grammar, whose sentences name its terms only", async () => {

@@ -20,13 +20,10 @@ const published = [
 ];
 const entries = [toEntry("proteins"), toEntry("unheard")];
 const catalog = createCatalog(entries, [], { publicUrl: "http://fedway.example", published });
-const { models } = describedModels({ entries });
+const { models, finder } = describedModels({ entries });
 const descriptions = { get: async () => undefined, freshness: () => Promise.reject(new Error("not asked")) };
 const view = (endpoint: string, maxTokens = 2_000) =>
-  describeForAgent(
-    { catalog, models, descriptions, values: { examples: () => [], keys: () => [] }, federation: () => undefined },
-    { endpoint, detail: "schema", maxTokens },
-  );
+  describeForAgent({ catalog, models, descriptions, finder }, { endpoint, detail: "schema", maxTokens });
 
 describe("an endpoint that has not been described is shown by what others published", () => {
   it("with date and source, most used first", async () => {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EndpointModel, type EndpointModels, hasSameSchema } from "../../model/endpoint-models.ts";
+import type { EndpointModel, EndpointModels } from "../../model/endpoint-models.ts";
 import type { KnownTerm, TermKind } from "../../model/schema.ts";
 import { publishedKey, type PublishedFacts } from "../../catalog/published/published-facts.ts";
 import { iriParts } from "../../../rdf/display-text.ts";
-import type { TermUse } from "../rank/search-answer.ts";
+import type { TermUse } from "../answers.ts";
 import { TermTable, termDocument, termKey, type TermUsers, termWeights } from "./term-table.ts";
 import { type TextDocument, TextIndex } from "./text-index.ts";
 
@@ -13,8 +13,8 @@ interface TermTexts {
   readonly termText: TextIndex;
 }
 
-/** The index's data: texts over what the models know. */
-export interface IndexState extends TermTexts {
+/** Names and texts of endpoints and of their classes and properties, over what the models know. */
+export interface SearchedTexts extends TermTexts {
   readonly models: EndpointModels;
   readonly endpointText: TextIndex;
   /** Published texts of endpoints without a description. */
@@ -32,9 +32,9 @@ const termTexts = (users: TermUsers): TermTexts => ({
   termText: new TextIndex(termWeights),
 });
 
-/** The texts of the models, which they follow from now on. */
-export function indexed(models: EndpointModels): IndexState {
-  const state: IndexState = {
+/** Texts over these models; `updateTexts` keeps them so. */
+export function createTexts(models: EndpointModels): SearchedTexts {
+  return {
     models,
     endpointText: new TextIndex(endpointWeights),
     ...termTexts({
@@ -46,18 +46,20 @@ export function indexed(models: EndpointModels): IndexState {
     }),
     published: new PublishedTexts(models),
   };
-  models.follow({
-    changed: (after, before) => {
-      if (hasSameSchema(after, before)) return;
-      const [gone, come] = [endpointDocument(before), endpointDocument(after)];
-      if (gone) state.endpointText.remove(gone);
-      if (come) state.endpointText.add(come);
-      const [former, described] = [before, after].map((model) => model?.described);
-      if (described !== former) updateTerms(state, described?.terms(), former?.terms());
-      state.published.changed((after ?? before)?.id ?? "");
-    },
-  });
-  return state;
+}
+
+/** Takes in that a model's entry, description or published facts have changed. */
+export function updateTexts(
+  texts: SearchedTexts,
+  after: EndpointModel | undefined,
+  before: EndpointModel | undefined,
+): void {
+  const [gone, come] = [endpointDocument(before), endpointDocument(after)];
+  if (gone) texts.endpointText.remove(gone);
+  if (come) texts.endpointText.add(come);
+  const [former, described] = [before, after].map((model) => model?.described);
+  if (described !== former) updateTerms(texts, described?.terms(), former?.terms());
+  texts.published.changed((after ?? before)?.id ?? "");
 }
 
 type Terms = Iterable<Pick<KnownTerm, "kind" | "iri" | "label">> | undefined;

@@ -8,16 +8,18 @@ import type { FederationModel } from "../../model/federation-model.ts";
 import { type PlacedText, TextVectors } from "./text-vectors.ts";
 import { createKnownFederations, type KnownFederations } from "./known-federations.ts";
 import { createWordIndex } from "../rank/rank-endpoints.ts";
+import { createTexts, type SearchedTexts, updateTexts } from "./texts.ts";
+import { createValueIndex, type ValueIndex } from "./value-index.ts";
 import { schemaGraph, type SchemaGraph, textsOf, wordsOf } from "./schema-graph.ts";
 
-/** Sources of schema graphs. */
-export interface GraphSources {
+/** Sources of the tables. */
+export interface TableSources {
   readonly models: EndpointModels;
   readonly catalog: Catalog;
-  /** Without one, ranking is by words alone. */
+  /** Without one, everything is found by words alone. */
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
-  /** Called when a model of meaning failed; it is tried again. */
-  readonly onFault: (error: unknown) => void;
+  /** Called when the embedder failed; it is tried again. */
+  readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
 /** Classes and properties of the graphs that were looked at last: 5 MB. */
@@ -31,15 +33,21 @@ const mostVectors = 50_000;
 /** Place of the text on what an endpoint is about; those of its classes and properties are as in its graph. */
 export const aboutPlace = -1;
 
-/** Graphs and vectors of all endpoints: words and vectors follow the models in the background, graphs are made when asked for. */
-export class KnownGraphs {
+/**
+ * Searchable data of each endpoint and federation: texts, words, schema graphs, vectors and values. The one follower of the models
+ * in here: texts and values change with them, words and vectors follow in the background, graphs are made when asked for.
+ */
+export class EndpointTables {
+  readonly models: EndpointModels;
+  readonly catalog: Catalog;
+  readonly texts: SearchedTexts;
+  readonly values: ValueIndex;
   readonly words = createWordIndex({
     graphOf: (id) => this.graph(id),
     federations: { keysOf: (id) => this.federations.keysOf(id) },
   });
   readonly federations: KnownFederations;
   readonly vectors: TextVectors | undefined;
-  readonly #models: EndpointModels;
   readonly #graphs = new LRUCache<string, SchemaGraph>({
     maxSize: mostNodes,
     sizeCalculation: ({ nodes }) => nodes.length + 1,
@@ -52,20 +60,27 @@ export class KnownGraphs {
   readonly #pending = new Set<string>();
   #work: Promise<void> | undefined;
 
-  constructor({ models, catalog, embedder, onFault }: GraphSources) {
+  constructor({ models, catalog, embedder, onFault = () => undefined }: TableSources) {
+    this.models = models;
+    this.catalog = catalog;
+    this.texts = createTexts(models);
+    this.values = createValueIndex({ embedder, onFault });
     this.federations = createKnownFederations(models, catalog);
-    this.#models = models;
     this.vectors = embedder && new TextVectors({ embedder, onFault, most: mostVectors });
     this.#ignore = models.follow({
       changed: (after, before) => {
-        if (!hasSameSchema(after, before)) this.#changed((after ?? before)?.id ?? "");
+        const id = (after ?? before)?.id ?? "";
+        if (after?.values !== before?.values) this.values.set(id, after?.values);
+        if (hasSameSchema(after, before)) return;
+        updateTexts(this.texts, after, before);
+        this.#changed(id);
       },
     });
   }
 
   /** The words of all endpoints are known. */
   get complete(): boolean {
-    return !this.#models.isReading && this.#pending.size === 0;
+    return !this.models.isReading && this.#pending.size === 0;
   }
 
   /** Waits after a start until the words of all endpoints are known, 2 s at most. */
@@ -76,7 +91,7 @@ export class KnownGraphs {
 
   /** Of an endpoint, or of a federation by its key. */
   graph(id: string): SchemaGraph | undefined {
-    const model = this.#models.get(id);
+    const model = this.models.get(id);
     if (model === undefined) return this.#federationGraph(id);
     const graph = this.#graphs.get(id) ?? schemaGraph(model);
     this.#graphs.set(id, graph);
@@ -93,14 +108,14 @@ export class KnownGraphs {
   /** Resolves when nothing is left to be done. */
   async settled(): Promise<void> {
     while (this.#work !== undefined) await this.#work;
-    await this.vectors?.settled();
+    await Promise.all([this.vectors?.settled(), this.values.settled()]);
   }
 
   async close(): Promise<void> {
     this.#ignore();
     this.#pending.clear();
     await this.#work;
-    await this.vectors?.close();
+    await Promise.all([this.vectors?.close(), this.values.close()]);
   }
 
   #changed(id: string): void {
@@ -117,7 +132,7 @@ export class KnownGraphs {
     for (await setImmediate(); this.#pending.size > 0; await setImmediate()) {
       const [id = ""] = this.#pending;
       this.#pending.delete(id);
-      const model = this.#models.get(id);
+      const model = this.models.get(id);
       const isListed = model?.entry !== undefined;
       this.words.set(id, isListed ? wordsOf(model, schemaGraph(model)) : undefined);
       this.vectors?.set(id, isListed ? () => this.#textsOf(id) : undefined);
@@ -125,7 +140,7 @@ export class KnownGraphs {
   }
 
   #textsOf(id: string): readonly PlacedText[] {
-    const model = this.#models.get(id);
+    const model = this.models.get(id);
     if (model === undefined) return [];
     const graph = schemaGraph(model);
     // What others published is found by words; its vectors would cost more than they find.
