@@ -110,7 +110,6 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
     parts: registry.parts,
     egress: config.egress,
     publicUrl: config.publicUrl,
-    remoteEngine: config.remoteEngine !== undefined,
   });
   const evaluators = openEvaluators(config, clients, { ...ground, ...registry, planner });
   life.add(() => evaluators.close());

@@ -27,7 +27,6 @@ import { createDirectExecutor } from "../engine/direct-executor.ts";
 import { Evaluators } from "../engine/evaluators/evaluators.ts";
 import type { OutsideWorld } from "../engine/evaluators/outside-world.ts";
 import type { Planner } from "../plan/create-planner.ts";
-import { createRemoteExecutor } from "../engine/remote-executor.ts";
 
 /** Observers of outbound requests. */
 interface ClientObservers {
@@ -74,7 +73,7 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
   const embedder = openEmbedder(config.embeddings, json);
   return {
     sparql,
-    /** The client for queries: also asks the mirror of an endpoint that fails or is slow. */
+    /** The client for queries: also asks the mirror of an endpoint that fails. */
     mirrored: createMirroredClient({ client: sparql, now: steadyClock.now }),
     documents,
     asker: createAsker({ client: sparql, documents, clock: steadyClock }),
@@ -161,7 +160,6 @@ export function openEvaluators(
 }
 
 interface ExecutorParts {
-  readonly config: Config;
   readonly clients: Clients;
   readonly registry: Pick<Registry, "sources">;
   readonly log: Logger;
@@ -169,20 +167,18 @@ interface ExecutorParts {
 }
 
 /**
- * Executors of plans (federated ones in evaluators, or at the remote engine of the configuration), and the verifier of their
- * sources: facts that it finds wrong are counted and logged.
+ * Executors of plans (federated ones in evaluators), and the verifier of their sources: facts that it finds wrong are counted
+ * and logged.
  */
-export function openExecutors({ config, clients, registry, log, metrics }: ExecutorParts, evaluators: Evaluators) {
-  const { remoteEngine: url } = config;
+export function openExecutors({ clients, registry, log, metrics }: ExecutorParts, evaluators: Evaluators) {
   const direct = createDirectExecutor(clients.mirrored, steadyClock.now);
   const { verifier: sources } = registry.sources;
   sources.onRefuted(({ endpoint, patterns }) => {
     metrics.observeRefutedFacts(endpoint);
     log.warn({ endpoint, patterns }, "an endpoint has what its description denies; it is described anew");
   });
-  const federated = url === undefined ? evaluators : createRemoteExecutor({ url, direct, local: evaluators });
   const refusal = (member: string): FedwayError | undefined => clients.sparql.breakers.refusal(member);
-  return { direct, federated: withAvailableMembers(federated, refusal), sources };
+  return { direct, federated: withAvailableMembers(evaluators, refusal), sources };
 }
 
 /** Why nothing would be sent to an endpoint now. */

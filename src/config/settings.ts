@@ -140,13 +140,6 @@ export const settings = {
     meaning: "OpenTelemetry collector that traces are sent to, such as http://127.0.0.1:4318; no traces when unset.",
     ...httpUrl,
   },
-  remoteEngine: {
-    name: "FEDWAY_REMOTE_ENGINE",
-    default: "",
-    meaning:
-      "SPARQL endpoint that evaluates federated queries in place of this service; it asks members itself, without this service's limits or provenance.",
-    ...httpUrl,
-  },
   egress: {
     name: "FEDWAY_EGRESS",
     default: "catalog",

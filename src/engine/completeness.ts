@@ -67,7 +67,7 @@ export const canAddRows = (plan: QueryPlan, endpoint: string): boolean =>
   mayAddRows(plan, { endpoint, status: "failed" });
 
 /** True if a missing part at any endpoint of a plan can only lose rows. */
-export const isMonotoneIn = ({ clauses, over }: Pick<FederatedPlan, "clauses" | "over">): boolean =>
+const isMonotoneIn = ({ clauses, over }: Pick<FederatedPlan, "clauses" | "over">): boolean =>
   over?.nonMonotone === undefined && clauses.every(({ nonMonotone }) => nonMonotone === undefined);
 
 /** The remark on an answer, by what is known now; undefined where nothing is missing. */

@@ -31,7 +31,6 @@ export const errorCatalog = {
   QUERY_ENCODING: request(400, "The query is not UTF-8 text"),
   QUERY_SYNTAX: request(400, "The query is not valid SPARQL 1.1"),
   VERSION_UNSUPPORTED: request(400, "This version of SPARQL is not evaluated here"),
-  PLAN_NOT_PORTABLE: request(422, "The plan cannot be sent to another engine"),
   FUNCTION_UNKNOWN: request(400, "A function is not known here"),
   PATTERN_INVALID: request(400, "A regular expression is not valid"),
   UPDATE_REFUSED: request(400, "Updates are not accepted"),

@@ -1,5 +1,4 @@
 import type { PlanContext, PlanRequest } from "./plan-request.ts";
-import { portablePlan } from "./portable-plan.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
 
 type MadePlan = DirectPlan | FederatedPlan;
@@ -7,7 +6,7 @@ type MadePlan = DirectPlan | FederatedPlan;
 /** The same plan with notes on the whole: unknown members, endpoints that are down. */
 export function withPlanNotes(plan: QueryPlan, request: PlanRequest, context: PlanContext): QueryPlan {
   if (plan.kind === "rejected") return plan;
-  const more = [...unknownMembers(request, context), ...downNotes(plan, context), ...portableNotes(plan, context)];
+  const more = [...unknownMembers(request, context), ...downNotes(plan, context)];
   return more.length === 0 ? plan : { ...plan, notes: [...plan.notes, ...more] };
 }
 
@@ -35,13 +34,6 @@ function downNotes(plan: MadePlan, { availability }: PlanContext): readonly Plan
   const others = down.length - named.length;
   const rest = others === 0 ? [] : [downNote(`${others} more of the endpoints that the plan uses are down.`)];
   return [...named, ...rest];
-}
-
-/** Notes on parts that another engine's answer would lack, where one executes the plan. */
-function portableNotes(plan: MadePlan, { remoteEngine }: PlanContext): readonly PlanNote[] {
-  if (!remoteEngine || plan.kind !== "federated") return [];
-  const portable = portablePlan(plan);
-  return "query" in portable ? (portable.notes ?? []) : [];
 }
 
 const downNote = (message: string): PlanNote => ({ code: "ENDPOINT_DOWN", message });

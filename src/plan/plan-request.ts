@@ -45,8 +45,6 @@ export interface PlanContext {
   readonly parts?: ((id: string) => readonly KnownPart[]) | undefined;
   /** Which members have matches; absent: nothing is known, and everybody is asked. */
   readonly sources?: KnownSources | undefined;
-  /** Another engine executes the federated plans, so they have the notes of `portablePlan`. */
-  readonly remoteEngine?: boolean | undefined;
 }
 
 /** A class whose instances lie at an endpoint and at others; the registry's `Part` fits. */

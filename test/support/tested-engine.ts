@@ -9,7 +9,8 @@ import {
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
 import { toParserText, withFreshVariables } from "../../src/engine/comunica/parser-text.ts";
 import type { Operation } from "../../src/engine/evaluator/algebra.ts";
-import { dispatch } from "../../src/engine/evaluator/dispatch.ts";
+import type { Evaluate } from "../../src/engine/evaluator/execution.ts";
+import { operators } from "../../src/engine/evaluator/operators.ts";
 import type { FederationEngine } from "../../src/engine/federation-engine.ts";
 
 /** The parser that Comunica has, without Comunica, and the dispatcher that needs no host. */
@@ -28,6 +29,13 @@ function plainHost(): AlgebraHost {
     evaluate: dispatch,
   };
 }
+
+/** Evaluates an operation by the operator of its type. */
+const dispatch: Evaluate = async (operation, execution) => {
+  const operator = operators.get(operation.type);
+  if (!operator) throw new Error(`No operator evaluates ${operation.type}`);
+  return operator(operation, execution);
+};
 
 /** The engine of the product, and its twin: the same operators without Comunica. */
 export const engines = {

@@ -73,7 +73,6 @@ describe("defaults", () => {
         tokens: 50_000,
         timeoutMs: 120_000,
       },
-      remoteEngine: undefined,
       egress: "catalog",
       allowAddresses: [],
       facts: true,

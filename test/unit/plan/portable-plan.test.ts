@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { portablePlan } from "../../../src/plan/portable-plan.ts";
 import { createMergedFederation, mergedAnswer } from "../../support/merged-federation.ts";
 import { createOracle } from "../../support/oracle.ts";
-import { type CaseOptions, inFull, planFor, toCatalog, toEntry } from "./plan-cases.ts";
+import { type CaseOptions, inFull, planFor } from "./plan-cases.ts";
 
 const everywhere = "<http://ex.org/x> <http://ex.org/both> <http://ex.org/y> .\n";
 const data = [`${everywhere}<http://ex.org/x> <http://ex.org/name> "Bob" .\n`, everywhere];
@@ -81,20 +80,6 @@ describe("a portable plan", () => {
     const plan = federation.plan(`${prefix}SELECT * { ?s ex:q ?b . ?b ex:r ?r }`);
     const portablePlanAtOne = portablePlan({ ...plan, over: { members: only ? [only] : [] } });
     expect(portablePlanAtOne).toMatchObject({ notes: undefined });
-  });
-
-  it.each([true, false])("gives its notes to the plans of a remote engine: %s", (remoteEngine) => {
-    const federations = [{ id: "both", title: "Both", members: ["a", "b"], memberKeywords: [] }];
-    const planner = createPlanner({
-      catalog: toCatalog([toEntry("a"), toEntry("b")], federations),
-      egress: "catalog",
-      publicUrl: "http://fedway.example",
-      remoteEngine,
-    });
-    const asked = { strict: false, defaultGraphs: [], namedGraphs: [], federationId: "both" };
-    const { plan } = planner.plan({ text: `${prefix}SELECT * { ?s ex:q ?b . ?b ex:r ?r }`, ...asked });
-    const codes = plan.kind === "rejected" ? [] : plan.notes.map(({ code }) => code);
-    expect(codes).toEqual(remoteEngine ? ["PORTABLE_BLANK_NODES"] : []);
   });
 });
 
