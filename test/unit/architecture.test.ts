@@ -11,6 +11,7 @@ import {
   typePackages,
   type Module,
 } from "../support/architecture-table.ts";
+import { faceTable, grown, storedTable } from "../tooling/walks.ts";
 const root = new URL("../..", import.meta.url).pathname;
 /** What the table calls a path of the repository, and back. */
 const named = (path: string): string => path.replace(/^src\//u, "");
@@ -248,6 +249,37 @@ test("unit tests open no socket, write no file and start no process or thread", 
     /^import (?!type ).*"(?:node:(?:net|https?|http2|dns|child_process|worker_threads)|.*\/(?:scratch-folder|listening|running-service|built-program|shard-build|sparql-test-server)\.ts)"/mu;
   const tests = readdirSync(unit, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
   expect(tests.filter((name) => outside.test(readFileSync(join(unit, name), "utf8")))).toEqual([]);
+});
+
+test("no face of a room grows above the table of the overview", () => {
+  const [titles = [], ...rows] = faceTable();
+  expect(rows.filter(([room]) => room?.startsWith("`")).length).toBeGreaterThan(20);
+  expect(grown(storedTable(), [titles, ...rows])).toEqual([]);
+});
+
+test.each([
+  ["lines", "1,030", []],
+  ["lines", "1,031", ["a, lines: 1,031, and the table has 1,000"]],
+  ["`rdf`", "1,031", []],
+  ["new", "1", []],
+])("the walk's %s may be %s above 1,000", (title, cell, expected) => {
+  const stored = [
+    ["", "face", "a"],
+    ["lines", "", "1,000"],
+    ["`rdf`", "100 in 2", "1,000"],
+  ];
+  expect(
+    grown(stored, [
+      ["", "face", "a"],
+      [title, "", cell],
+    ]),
+  ).toEqual(expected);
+  expect(
+    grown(stored, [
+      ["", "face", "a"],
+      ["`rdf`", "100 in 3", ""],
+    ]),
+  ).toEqual(["face, `rdf`: 100 in 3, and the table has 100 in 2"]);
 });
 
 test("the size of the house is printed", () => {
