@@ -9,7 +9,7 @@ import { momentOf, termLink } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import { schemaPicture } from "./link-pictures.ts";
 import { fact, table } from "./layout.ts";
-import type { Capabilities } from "../../registry/capabilities.ts";
+import { type Capabilities, probedConstructs } from "../../registry/capabilities.ts";
 
 /** Known data of an endpoint, and their age. */
 export interface ShownData {
@@ -153,7 +153,7 @@ ${table({
     ["#Took", (construct) => (constructs[construct] ? latencyText(constructs[construct].durationMs) : "")],
     ["Instead", (construct) => constructs[construct]?.detail ?? ""],
   ],
-  rows: Object.keys(names) as Construct[],
+  rows: probedConstructs,
 })}<dl class="facts">
 ${fact("Request methods", listed(methods))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}${learnedFact(capabilities)}${fact("Formats", listed(formats), true)}${fact("Known without PREFIX", predefinedPrefixes && listed(Object.keys(predefinedPrefixes)))}</dl>`;
 }

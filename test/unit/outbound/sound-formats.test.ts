@@ -82,31 +82,39 @@ describe("an endpoint that was probed", () => {
 });
 
 describe("known terms", () => {
-  const { namedNode, literal, quad, blankNode } = DataFactory;
   const xsd = "http://www.w3.org/2001/XMLSchema#";
-  const typed = (value: string, type: string) => literal(value, namedNode(xsd + type));
-  const right = [namedNode("urn:x:i"), literal("l", "en"), typed("5", "integer"), typed("1.5E3", "double")];
+  const typed = (value: string, type: string) => DataFactory.literal(value, DataFactory.namedNode(xsd + type));
+  const right = [
+    DataFactory.namedNode("urn:x:i"),
+    DataFactory.literal("l", "en"),
+    typed("5", "integer"),
+    typed("1.5E3", "double"),
+  ];
   const none = { rows: [], quads: [], variables: [], httpStatus: 200, bytes: 0, durationMs: 0, requests: 1 };
-  const graphOf = (terms: readonly ReturnType<typeof literal>[] | typeof right): WholeAnswer => ({
+  const graphOf = (terms: readonly ReturnType<typeof DataFactory.literal>[] | typeof right): WholeAnswer => ({
     ...none,
     mediaType: "text/turtle",
-    quads: terms.map((term) => quad(namedNode("urn:x:s"), namedNode("urn:x:p"), term)),
+    quads: terms.map((term) =>
+      DataFactory.quad(DataFactory.namedNode("urn:x:s"), DataFactory.namedNode("urn:x:p"), term),
+    ),
   });
   it.each([
     ["as they are", right, true],
     ["in another order and spelling", [...right.slice(0, 3), typed("1500.0", "double")].toReversed(), true],
     ["with a decimal for the double", [...right.slice(0, 3), typed("1500.0", "decimal")], false],
-    ["without a language", [right[0], literal("l"), ...right.slice(2)], false],
-    ["with an IRI as a string", [literal("urn:x:i"), ...right.slice(1)], false],
+    ["without a language", [right[0], DataFactory.literal("l"), ...right.slice(2)], false],
+    ["with an IRI as a string", [DataFactory.literal("urn:x:i"), ...right.slice(1)], false],
     ["in part", right.slice(1), undefined],
   ] as const)("that come back %s are kept: %s", (_, terms, expected) => {
     expect(keepsTerms(graphOf(terms as typeof right))).toBe(expected);
   });
   it.each([
-    ["blank nodes", blankNode("b"), true],
-    ["blank nodes that are strings", literal("b0"), false],
+    ["blank nodes", DataFactory.blankNode("b"), true],
+    ["blank nodes that are strings", DataFactory.literal("b0"), false],
   ])("in CSV are values, beside %s", (_, b, expected) => {
-    const rows = ["urn:x:i", "l", "5", "1.5E3"].map((x) => new Map([["x", literal(x)] as const, ["b", b] as const]));
-    expect(keepsTerms({ ...none, mediaType: "text/csv", rows: rows as WholeAnswer["rows"] })).toBe(expected);
+    const rows = ["urn:x:i", "l", "5", "1.5E3"].map(
+      (x) => new Map([["x", DataFactory.literal(x)] as const, ["b", b] as const]),
+    );
+    expect(keepsTerms({ ...none, mediaType: "text/csv", rows })).toBe(expected);
   });
 });
