@@ -68,7 +68,10 @@ export function variablesOf(names: readonly string[]): readonly string[] {
 /** Any thrown value as such an error; errors that already say what happened pass unchanged. */
 export function asMalformed(what: string, thrown: unknown): FedwayError {
   if (thrown instanceof FedwayError) return thrown;
-  const reason = (libraryMessage(thrown) ?? "unreadable").slice(0, maxReasonLength);
+  // XML parsers begin with a bare "4:6: ".
+  const reason = (libraryMessage(thrown) ?? "unreadable")
+    .slice(0, maxReasonLength)
+    .replace(/^(\d+):(\d+): /u, "line $1, column $2: ");
   return malformed(`The endpoint's ${what} answer is malformed: ${reason}`, thrown);
 }
 

@@ -26,7 +26,7 @@ describe("the list of endpoints", () => {
   shouldList("q=greek", {
     total: 1,
     undecided: 0,
-    endpoints: [{ id: "alpha", origin: "file", status: "unknown", why: [{ field: "description", matched: "greek" }] }],
+    endpoints: [{ id: "alpha", origin: "file", status: "unknown", why: [{ field: "text", matched: "greek" }] }],
   });
   shouldList("keyword=TEST", { total: 1, endpoints: [{ id: "beta", why: [{ field: "keyword", matched: "test" }] }] });
   shouldList("interface=tpf", { total: 0, endpoints: [] });

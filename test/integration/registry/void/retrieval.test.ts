@@ -79,7 +79,7 @@ describe("over the network", () => {
   it.each([
     ["text/turtle", `<#d> a <${void_}Dataset> ;\n\n  <${void_}triples> .`, 3],
     ["application/n-triples", `<urn:a> <urn:b> <urn:c> .\n<urn:a> <urn:b> .`, 2],
-    ["application/rdf+xml", `<x:a xmlns:x="urn:x:">\n\n<b>\n</x:a>`, 3],
+    ["application/rdf+xml", `<x:a xmlns:x="urn:x:">\n\n<b>\n</x:a>`, 4],
   ])("a document of %s with a syntax error is reported with its line", async (mediaType, document, line) => {
     const found = await retrieve(describeItself(document, mediaType));
     const reason = expect.stringMatching(new RegExp(`line ${line}\\b`, "i"));
