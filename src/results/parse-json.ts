@@ -131,7 +131,7 @@ export class JsonDecoder implements TupleDecoder {
 const stringOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** The term of one cell; undefined when it is none. `typed-literal` is Virtuoso's word for a literal, others have `literal-typed` and `lang`. */
-function termFromJson(cell: unknown, depth = 0): RDF.Term | undefined {
+export function termFromJson(cell: unknown, depth = 0): RDF.Term | undefined {
   if (!isObject(cell)) return undefined;
   const value = cell["value"];
   if (cell["type"] === "triple") return tripleFromJson(value, depth);

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { compareText } from "../../../src/rdf/canonical.ts";
-import { iriText, stringText } from "../../../src/rdf/term-text.ts";
-import { type JsonTerm, type Solution, valueOf } from "./whole-store.ts";
+import { literalText } from "../../../src/rdf/term-text.ts";
+import { termFromJson } from "../../../src/results/parse-json.ts";
+import { relabelled, termToText } from "../../../src/results/terms.ts";
+import type { JsonTerm, Solution } from "./whole-store.ts";
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 const integers = new Set(
@@ -17,17 +19,10 @@ const digits = 10;
  */
 export function canonicalTerm(term: JsonTerm | undefined): string {
   if (term === undefined) return "";
-  const value = valueOf(term);
-  if (term["type"] === "uri") return iriText(value);
-  if (term["type"] === "bnode") return "_:";
-  const language = term["xml:lang"];
-  if (typeof language === "string") {
-    const direction = term["its:dir"];
-    return `${stringText(value)}@${language.toLowerCase()}${typeof direction === "string" ? `--${direction}` : ""}`;
-  }
-  const datatype = term["datatype"];
-  if (typeof datatype !== "string" || datatype === `${xsd}string`) return stringText(value);
-  return numberText(value, datatype) ?? `${stringText(value)}^^${iriText(datatype)}`;
+  const read = termFromJson(term);
+  if (read === undefined) throw new TypeError("The store's answer has a cell that is no RDF term.");
+  if (read.termType === "Literal") return numberText(read.value, read.datatype.value) ?? literalText(read);
+  return read.termType === "BlankNode" ? "_:" : termToText(relabelled(read, () => "b"));
 }
 
 /** A solution as a row of canonical terms. */

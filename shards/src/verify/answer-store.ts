@@ -1,7 +1,8 @@
 import { closedSubselects, solutionsQuery, withSolutions, type SolutionRow } from "./closed-subselects.ts";
 import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
 import type { InputFormat } from "../load/input.ts";
-import { iriText, stringText } from "../../../src/rdf/term-text.ts";
+import { termFromJson } from "../../../src/results/parse-json.ts";
+import { literalFromParts, relabelled, termToText } from "../../../src/results/terms.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { isObject, parsedAs } from "../guards.ts";
 
@@ -121,26 +122,16 @@ export function rowsOfTerms(
   return bound.size === variables.length ? rows : undefined;
 }
 
-const iri = (value: string): string | undefined =>
-  plainIri.test(value) && !dotSegment.test(value) ? iriText(value) : undefined;
+const isPlainIri = (value: string): boolean => plainIri.test(value) && !dotSegment.test(value);
 
-function inlineTerm(term: unknown): string | undefined {
-  if (!isObject(term) || Object.keys(term).some((key) => !known.has(key))) return undefined;
-  const { type, value } = term;
-  if (typeof value !== "string") return undefined;
-  if (type === "uri") return iri(value);
-  return type === "literal" || type === "typed-literal" ? literalText(value, term) : undefined;
-}
-
-function literalText(value: string, { datatype, "xml:lang": language }: Node): string | undefined {
-  if (doubtful.test(value)) return undefined;
-  const text = stringText(value);
-  if (language !== undefined) {
-    return typeof language === "string" && plainTag.test(language) ? `${text}@${language}` : undefined;
-  }
-  if (datatype === undefined) return text;
-  const name = typeof datatype === "string" ? iri(datatype) : undefined;
-  return name === undefined ? undefined : `${text}^^${name}`;
+function inlineTerm(cell: unknown): string | undefined {
+  if (!isObject(cell)) return undefined;
+  if (Object.entries(cell).some(([key, part]) => !known.has(key) || typeof part !== "string")) return undefined;
+  const term = termFromJson(cell);
+  if (term?.termType === "NamedNode") return isPlainIri(term.value) ? termToText(term) : undefined;
+  if (term?.termType !== "Literal" || doubtful.test(term.value)) return undefined;
+  const isWritable = term.language === "" ? isPlainIri(term.datatype.value) : plainTag.test(term.language);
+  return isWritable ? termToText(term) : undefined;
 }
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";
@@ -148,17 +139,13 @@ const inexact = new Set([`${xsd}double`, `${xsd}float`, `${xsd}decimal`]);
 /** Sums and means depend on the order of addition behind this many digits. */
 const digits = 10;
 
-function termText(term: unknown): string {
-  if (!isObject(term)) return "";
-  const value = String(term["value"]);
-  if (term["type"] === "uri") return `<${value}>`;
+function termText(cell: unknown): string {
+  const term = termFromJson(cell);
   // Labels of blank nodes differ between answers.
-  if (term["type"] === "bnode") return "_:";
-  const datatype = typeof term["datatype"] === "string" ? term["datatype"] : `${xsd}string`;
-  const number = Number(value);
-  const text = inexact.has(datatype) && Number.isFinite(number) ? String(Number(number.toPrecision(digits))) : value;
-  const language = typeof term["xml:lang"] === "string" ? `@${term["xml:lang"].toLowerCase()}` : "";
-  return `${JSON.stringify(text)}${language}^^<${datatype}>`;
+  if (term?.termType !== "Literal") return term === undefined ? "" : termToText(relabelled(term, () => "b"));
+  const number = Number(term.value);
+  if (!inexact.has(term.datatype.value) || !Number.isFinite(number)) return termToText(term);
+  return termToText(literalFromParts(String(Number(number.toPrecision(digits))), undefined, term.datatype.value));
 }
 
 /** A whole answer as a store gives it. */

@@ -1,3 +1,4 @@
+import { tagOf } from "../../rdf/term-text.ts";
 import { amountText } from "../../figures.ts";
 import type { WholeAnswer } from "../../outbound/whole-answer.ts";
 import type * as RDF from "@rdfjs/types";
@@ -30,7 +31,7 @@ function cellOf(term: RDF.Term | undefined): string {
 function exactly(term: RDF.Term | undefined): string {
   if (term === undefined) return "-";
   if (term.termType !== "Literal") return `${term.termType} ${term.value}`;
-  const suffix = term.language === "" ? `^^${term.datatype.value}` : `@${term.language.toLowerCase()}`;
+  const suffix = term.language === "" ? `^^${term.datatype.value}` : `@${tagOf(term)}`;
   return `"${term.value}"${suffix}`;
 }
 

@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dcat, foaf, sd, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import { hasType, partsOf, type NodeIndex, nodeKey, iriTextOf } from "./values.ts";
+import { hasType, partsOf, type NodeIndex, iriTextOf } from "./values.ts";
+import { termKey } from "../../results/terms.ts";
 import { isOwnHost } from "../../outbound/address-guard.ts";
 
 /** Which nodes of a document describe the endpoint's data. */
@@ -81,21 +82,21 @@ function candidatesOf(index: NodeIndex): readonly Candidate[] {
   const parts = partsOf(index);
   const targets = linkTargets(index);
   const served = servedDatasets(index);
-  const topics = new Set(index.subjects.flatMap((node) => index.objects(node, foaf.primaryTopic).map(nodeKey)));
+  const topics = new Set(index.subjects.flatMap((node) => index.objects(node, foaf.primaryTopic).map(termKey)));
   const graphs = new Set(
-    index.subjects.flatMap((node) => [sd.defaultGraph, sd.graph].flatMap((p) => index.objects(node, p).map(nodeKey))),
+    index.subjects.flatMap((node) => [sd.defaultGraph, sd.graph].flatMap((p) => index.objects(node, p).map(termKey))),
   );
   const candidates = new Map<string, Candidate>();
   for (const node of index.subjects) {
-    const key = nodeKey(node);
+    const key = termKey(node);
     if (!looksLikeDataset(index, node) || graphs.has(key)) continue;
     const endpoints = urlsOf(index.objects(node, v.sparqlEndpoint));
     if (endpoints.length === 0 && (parts.has(key) || (targets.has(key) && !topics.has(key)))) continue;
     candidates.set(key, { node, endpoints, main: topics.has(key) });
   }
   for (const { node, endpoints } of served) {
-    const own = candidates.get(nodeKey(node))?.endpoints ?? [];
-    candidates.set(nodeKey(node), { node, endpoints: [...own, ...endpoints], main: true });
+    const own = candidates.get(termKey(node))?.endpoints ?? [];
+    candidates.set(termKey(node), { node, endpoints: [...own, ...endpoints], main: true });
   }
   return [...candidates.values()];
 }
@@ -103,12 +104,12 @@ function candidatesOf(index: NodeIndex): readonly Candidate[] {
 /** Datasets that linksets lead to and that no linkset is a subset of or starts from: others publish them. */
 function linkTargets(index: NodeIndex): ReadonlySet<string> {
   const linksets = index.subjects.filter((node) => index.has(node, v.linkPredicate) || hasType(index, node, v.Linkset));
-  const keysOf = (predicate: string) => linksets.flatMap((node) => index.objects(node, predicate).map(nodeKey));
-  const subsets = new Set(linksets.map(nodeKey));
+  const keysOf = (predicate: string) => linksets.flatMap((node) => index.objects(node, predicate).map(termKey));
+  const subsets = new Set(linksets.map(termKey));
   const holders = index.subjects.filter((node) =>
-    index.objects(node, v.subset).some((part) => subsets.has(nodeKey(part))),
+    index.objects(node, v.subset).some((part) => subsets.has(termKey(part))),
   );
-  const own = new Set([...keysOf(v.subjectsTarget), ...holders.map(nodeKey)]);
+  const own = new Set([...keysOf(v.subjectsTarget), ...holders.map(termKey)]);
   return new Set([...keysOf(v.objectsTarget), ...keysOf(v.target)].filter((key) => !own.has(key)));
 }
 

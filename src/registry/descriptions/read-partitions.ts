@@ -1,7 +1,8 @@
 import type * as RDF from "@rdfjs/types";
 import { voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import { countNames, FactList, type PartName } from "./facts.ts";
-import { agreedNumber, type NodeIndex, nodeKey, onlyIri } from "./values.ts";
+import { agreedNumber, type NodeIndex, onlyIri } from "./values.ts";
+import { termKey } from "../../results/terms.ts";
 import type { Count } from "./void-description.ts";
 
 /** Partition nodes that are looked at in one document, of all kinds together: shared nodes could multiply without end. */
@@ -34,7 +35,7 @@ export function readPartitions(source: VoidSource): PublishedLists {
   /** Shared nodes are visited again and again. */
   const iris = new Map<string, string | undefined>();
   const iriOf = (node: RDF.Term, key: string): string | undefined => {
-    const name = `${key} ${nodeKey(node)}`;
+    const name = `${key} ${termKey(node)}`;
     if (!iris.has(name)) iris.set(name, onlyIri(index.objects(node, key)));
     return iris.get(name);
   };

@@ -4,7 +4,8 @@ import { classPartitions as classesOf, propertyPartitions as propertiesOf } from
 import { claimed, type PublishedLists, readCount, readPartitions, type VoidSource } from "./read-partitions.ts";
 import { readTerms, termIris } from "./term-texts.ts";
 import { dataFactory } from "../../rdf/triple-index.ts";
-import { indexNodes, iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri, nodeKey } from "./values.ts";
+import { indexNodes, iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri } from "./values.ts";
+import { termKey } from "../../results/terms.ts";
 import type { VoidDescription, Linkset } from "./void-description.ts";
 
 /** The facts of a description, without the story of how they were found. */
@@ -108,15 +109,15 @@ const mostLinksets = 50_000;
  */
 function readLinksets(source: VoidSource): readonly Linkset[] {
   const { index, nodes } = source;
-  const datasets = new Set(nodes.map(nodeKey));
-  const subsets = new Set(nodes.flatMap((node) => index.objects(node, v.subset).map(nodeKey)));
+  const datasets = new Set(nodes.map(termKey));
+  const subsets = new Set(nodes.flatMap((node) => index.objects(node, v.subset).map(termKey)));
   const linksets: Linkset[] = [];
   for (const node of index.subjects) {
     if (linksets.length >= mostLinksets) break;
     if (!index.has(node, v.linkPredicate)) continue;
     const from = index.objects(node, v.subjectsTarget);
     const holders = [...from, ...index.objects(node, voidLinks.isSubsetOf)];
-    if (!subsets.has(nodeKey(node)) && !holders.some((target) => datasets.has(nodeKey(target)))) continue;
+    if (!subsets.has(termKey(node)) && !holders.some((target) => datasets.has(termKey(target)))) continue;
     const linkset = readLinkset(source, node);
     if (linkset !== undefined) linksets.push(linkset);
   }
@@ -134,7 +135,7 @@ function readLinkset(source: VoidSource, node: RDF.Term): Linkset | undefined {
   const isElsewhere =
     target !== undefined &&
     !index.has(target, v.class) &&
-    !source.nodes.some((own) => nodeKey(own) === nodeKey(target));
+    !source.nodes.some((own) => termKey(own) === termKey(target));
   const targetDataset = isElsewhere ? iriOf(target) : undefined;
   return {
     property,

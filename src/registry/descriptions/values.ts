@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
-import { isWritableIri, literalText } from "../../rdf/term-text.ts";
+import { isWritableIri } from "../../rdf/term-text.ts";
+import { termKey } from "../../results/terms.ts";
 import { rdf, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 
 const longestIri = 2048;
@@ -89,27 +90,17 @@ export const titleOf = (terms: readonly RDF.Term[]): string | undefined => plain
 /** A text without line breaks and control characters, English first; at most 4,000 characters. */
 export const textOf = (terms: readonly RDF.Term[]): string | undefined => plainText(terms, longestText);
 
-/** A text that is the same for equal IRIs and blank nodes, and different for all others. */
-export const nodeKey = (node: RDF.Term): string => `${node.termType === "BlankNode" ? "_" : "i"}${node.value}`;
-
 interface Node {
   readonly term: RDF.Term;
   readonly objects: Map<string, RDF.Term[]>;
   readonly seen: Set<string>;
 }
 
-/** The same for literals and triple terms, too. */
-export function termKey(object: RDF.Term): string {
-  if (object.termType === "Literal") return literalText(object);
-  if (object.termType !== "Quad") return nodeKey(object);
-  return `<<${termKey(object.subject)} ${nodeKey(object.predicate)} ${termKey(object.object)}>>`;
-}
-
 /** Indexes a document that is in memory. Cycles, repetitions and nodes of any kind are harmless: nothing is followed. */
 export function indexNodes(quads: Iterable<RDF.Quad>) {
   const nodes = new Map<string, Node>();
   for (const { subject, predicate, object } of quads) {
-    const key = nodeKey(subject);
+    const key = termKey(subject);
     let node = nodes.get(key);
     if (node === undefined) {
       node = { term: subject, objects: new Map(), seen: new Set() };
@@ -127,9 +118,9 @@ export function indexNodes(quads: Iterable<RDF.Quad>) {
     subjects: Array.from(nodes.values(), ({ term }) => term),
     /** Objects of one predicate, each once, in the order of appearance. */
     objects: (subject: RDF.Term, predicate: string): readonly RDF.Term[] =>
-      nodes.get(nodeKey(subject))?.objects.get(predicate) ?? [],
+      nodes.get(termKey(subject))?.objects.get(predicate) ?? [],
     has: (subject: RDF.Term, predicate: string): boolean =>
-      nodes.get(nodeKey(subject))?.objects.has(predicate) === true,
+      nodes.get(termKey(subject))?.objects.has(predicate) === true,
   };
 }
 
@@ -157,7 +148,7 @@ export function partsOf(index: NodeIndex): ReadonlySet<string> {
     for (const predicate of partPredicates) {
       for (const part of index.objects(subject, predicate)) {
         // A dataset that is its own subset would otherwise vanish.
-        if (nodeKey(part) !== nodeKey(subject)) parts.add(nodeKey(part));
+        if (termKey(part) !== termKey(subject)) parts.add(termKey(part));
       }
     }
   }

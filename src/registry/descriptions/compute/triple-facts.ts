@@ -1,7 +1,8 @@
 import type * as RDF from "@rdfjs/types";
 import { rdf } from "../../../rdf/vocabularies.ts";
 import { bestTexts, textProperties } from "../term-texts.ts";
-import { isWritable, languageTag, namespaceOf, termKey } from "../values.ts";
+import { isWritable, languageTag, namespaceOf } from "../values.ts";
+import { termKey } from "../../../results/terms.ts";
 import { mostLanguages, mostNamespaces } from "./dataset-facts.ts";
 import type { DatasetCount, FactBase } from "./fact-base.ts";
 import { type FactKind, type FactKindName, factKinds, objectKinds } from "./fact-kinds.ts";
