@@ -14,7 +14,6 @@ import {
 import type { ParsedQuery } from "../sparql/query.ts";
 import type { UsedTerm } from "../sparql/patterns.ts";
 import type { Draft } from "./decide-plan.ts";
-import type { PlanTask } from "./plan-request.ts";
 import type { NotedText } from "./prune-clauses.ts";
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -32,7 +31,7 @@ interface NeededAdapter extends UnlikeKey {
  * that share a variable which both bind at the adapter's places, and patterns over a federation whose terms only one member has.
  * Undefined when there is none.
  */
-export function adaptedKeys({ query, targets }: Draft, { context, over }: PlanTask): NotedText | undefined {
+export function adaptedKeys({ query, targets, task: { context, over } }: Draft): NotedText | undefined {
   const { parsed } = query;
   const idOf = (service: ServiceElement): string | undefined => targets.members.get(service.from)?.id;
   const members = over?.members.map(({ id }) => id) ?? [];

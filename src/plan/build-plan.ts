@@ -57,7 +57,7 @@ export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request:
 }
 
 /** The whole query for the one endpoint that all its clauses name, without the wrappers. */
-export function directPlan(draft: Draft, task: PlanTask): MadePlan<DirectPlan> {
+export function directPlan(draft: Draft): MadePlan<DirectPlan> {
   const { query, targets } = draft;
   const isMember = (service: ServiceElement): boolean => targets.members.has(service.from);
   const unwrapped = parseQuery(withoutWrappers(query, isMember));
@@ -78,14 +78,14 @@ export function directPlan(draft: Draft, task: PlanTask): MadePlan<DirectPlan> {
     silent: silentFallback(draft, isMember),
     defaultGraphs: [],
     namedGraphs: [],
-    notes: [...draft.notes, ...mergedNote(draft, task)],
+    notes: [...draft.notes, ...mergedNote(draft)],
   };
   return madeOf(plan, unwrapped);
 }
 
 const limitOf = ({ ast }: ParsedQuery): number | undefined => (ast.queryType === "SELECT" ? ast.limit : undefined);
 
-function mergedNote({ targets }: Draft, { entry }: PlanTask): readonly PlanNote[] {
+function mergedNote({ targets, task: { entry } }: Draft): readonly PlanNote[] {
   const count = targets.members.size;
   if (count < 2 || entry) return [];
   return [{ code: "WRAPPERS_MERGED", message: `All ${count} SERVICE clauses name one endpoint; it was asked once.` }];

@@ -1,23 +1,19 @@
 import { twoTargets, unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/patterns.ts";
-import { type ParsedQuery, type QueryTree, refuseLargeEvaluation } from "../sparql/query.ts";
-import { foldedTokens, withServiceUrls } from "../sparql/rewrite.ts";
-import { columnsOf } from "../sparql/structure.ts";
-import { bodyOf, clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
-import { madeOf, type MadePlan } from "./build-plan.ts";
+import { withServiceUrls } from "../sparql/rewrite.ts";
 import { describedMeant, describedNotes } from "./ask-described.ts";
-import { decidePlan } from "./decide-plan.ts";
-import { selectedClause, withClauseMembers } from "./federation-clauses.ts";
-import type { ClauseEstimate, KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
-import { withPlanNotes } from "./plan-notes.ts";
-import type { PlannedEndpoint, DirectPlan, FederatedClause, FederatedPlan, PlanNote, QueryPlan } from "./query-plan.ts";
-import { allExclusions } from "./source-selection.ts";
+import { madeOf } from "./build-plan.ts";
+import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
+import { draftOf } from "./decide-plan.ts";
+import { selectedClause } from "./federation-clauses.ts";
 import { similarIds } from "./meant-entries.ts";
-import { endpointNamed, federationUrl } from "./service-targets.ts";
+import { planned } from "./passes.ts";
+import { withPlanNotes } from "./plan-notes.ts";
+import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
+import type { FederatedClause, FederatedPlan, PlannedEndpoint, QueryPlan } from "./query-plan.ts";
 import { readQuery } from "./read-query.ts";
-import { doubtfulPatterns, refuseWrongCalls } from "./unknown-functions.ts";
+import { endpointNamed, federationUrl } from "./service-targets.ts";
 
 export type { PlanRequest } from "./plan-request.ts";
 
@@ -55,7 +51,7 @@ export function createPlanner(options: PlannerOptions) {
       const variants = cache.get(text);
       const known = variants?.get(key);
       if (known) return { plan: known, cached: true };
-      const plan = withPlanNotes(makePlan(request, options), request, options);
+      const plan = makePlan(request, options);
       const grown = new Map([...(variants ?? noVariants), [key, plan]]);
       const fits = grown.size <= mostVariants && planBytes(grown, text) <= maxEntrySize;
       cache.set(text, fits ? grown : new Map([[key, plan]]));
@@ -141,25 +137,14 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   const sent: PlanTask = { context, request, ...placeOf(request, context) };
   const written = withServiceUrls(request.text, (id) => urlOf(id, context));
   const { parsed, source, note } = readQuery(written, sent);
-  if (parsed.kind === "direct") return withinCapabilities(madeOf(parsed, undefined), context);
+  if (parsed.kind === "direct") {
+    return withPlanNotes(withinCapabilities(madeOf(parsed, undefined), context), request, context);
+  }
   try {
     const meant = describedMeant(parsed, sent);
     const task = meant === undefined ? sent : { ...sent, ...overFederation(meant.id, context) };
-    const made = fromRelevantMembers(decidePlan(parsed, task), task);
     const notes = [...(note ? [note] : []), ...describedNotes(context, request, meant !== undefined)];
-    const able = withinCapabilities(made, context);
-    const plan = withNotes(able, [...notes, ...doubtfulPatterns({ ...made, plan: able })]);
-    if (plan.kind === "federated") {
-      refuseLargeEvaluation(parsed.text, foldedTokens(parsed));
-      refuseWrongCalls(plan.clauses, made.bodies, made.query);
-    }
-    const estimated = withEstimates(
-      withNonMonotone({ ...made, plan }, parsed),
-      { bodies: made.bodies, ast: parsed.ast },
-      task,
-    );
-    const columns = plan.kind === "direct" ? plan.columns : columnsOf(parsed);
-    return { ...estimated, columns, notesIfEmpty: context.remarks?.(parsed, estimated, task) };
+    return planned({ ...draftOf(parsed, task), headNotes: notes });
   } catch (thrown) {
     const reason = source.relocated(thrown);
     if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };
@@ -170,80 +155,6 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
 /** An id in the place of a URL means the endpoint that has it, else the federation. */
 const urlOf = (id: string, { catalog, publicUrl }: PlanContext): string | undefined =>
   catalog.byId(id)?.url ?? (catalog.federation(id) && federationUrl(publicUrl, id));
-
-function fromRelevantMembers(made: MadePlan, { context, request }: PlanTask): MadePlan {
-  if (made.plan.kind !== "federated") return made;
-  const sources = request.prune === false ? undefined : context.sources;
-  const how = { cutsKnown: (endpoint: PlannedEndpoint) => knowsCuts(endpoint, context), ask: request.ask };
-  const selected = sources?.select(made.plan, how) ?? made.plan;
-  const isClause = selected.kind === "federated" && selected.clauses.length > made.plan.clauses.length;
-  const bodies = isClause ? selected.clauses.map(bodyOf) : made.bodies;
-  return withClauseMembers({ ...made, plan: selected, bodies }, { sources, how });
-}
-
-/** The same plan, saying how many solutions its clauses have by the descriptions of their endpoints. */
-function withEstimates(
-  plan: DirectPlan | FederatedPlan,
-  { bodies, ast }: { readonly bodies: readonly QueryTree[]; readonly ast: ParsedQuery["ast"] },
-  { context, request }: PlanTask,
-): DirectPlan | FederatedPlan {
-  const { sources } = context;
-  if (plan.kind === "direct" || sources === undefined || request.prune === false) return plan;
-  const asked = plan.clauses.flatMap(({ endpoint }, index) => {
-    const body = bodies[index];
-    return body ? [{ body, endpoint }] : [];
-  });
-  const estimates = sources.clauseEstimates(asked);
-  const list = asked.flatMap(({ endpoint }, index) => {
-    const { patterns, seenAt } = estimates[index]?.restsOn ?? { patterns: [], seenAt: 0 };
-    // Others are not asked for summaries.
-    const isAble = endpoint.interface === undefined && endpoint.counting === undefined;
-    return isAble && patterns.length > 0 ? [{ endpoint, patterns, seenAt }] : [];
-  });
-  // A wrong number looks like any other, unlike a missing row: kinds are verified first.
-  const kinds = list.length > 0 && isSummary(ast) ? { list, decisive: true } : undefined;
-  const exclusions = request.prune === "trust" ? plan.exclusions : allExclusions([plan.exclusions, kinds]);
-  return {
-    ...plan,
-    exclusions,
-    clauses: plan.clauses.map((clause, index) => estimatedClause(clause, estimates[index])),
-  };
-}
-
-function estimatedClause(clause: FederatedClause, estimate: ClauseEstimate | undefined): FederatedClause {
-  if (estimate === undefined) return clause;
-  const { solutions, values, kinds } = estimate;
-  const variables = clause.variables.map((variable) => ({
-    ...variable,
-    values: values.get(variable.name),
-    kind: variable.kind ?? kinds.get(variable.name),
-  }));
-  return { ...clause, variables, estimate: solutions };
-}
-
-/** The same plan, saying where missing solutions can add rows to its answer. */
-function withNonMonotone({ plan, query, bodies }: MadePlan, { ast }: ParsedQuery): DirectPlan | FederatedPlan {
-  if (plan.kind === "direct") return isMonotone(ast) ? plan : { ...plan, nonMonotone: true };
-  if (query === undefined) return plan;
-  const { services, patterns } = nonMonotoneParts(query.ast);
-  const places = new Set(Array.from(services, (service) => service.patterns));
-  return {
-    ...plan,
-    clauses: plan.clauses.map((clause, index) =>
-      withNonMonotoneMembers(
-        places.has(bodies[index]?.ast.where ?? []) ? { ...clause, nonMonotone: "place" as const } : clause,
-      ),
-    ),
-    over: plan.over && patterns ? { ...plan.over, nonMonotone: true } : plan.over,
-  };
-}
-
-/** In a clause for a federation, what a member lacks is lacking in the middle of the clause. */
-function withNonMonotoneMembers(clause: FederatedClause): FederatedClause {
-  const { endpoint, nonMonotone } = clause;
-  if (endpoint.over === undefined || nonMonotone === undefined) return clause;
-  return { ...clause, endpoint: { ...endpoint, over: { ...endpoint.over, nonMonotone: true } } };
-}
 
 /** The endpoint or federation that the request is sent to. */
 function placeOf({ endpointId, federationId }: PlanRequest, context: PlanContext): Pick<PlanTask, "entry" | "over"> {
@@ -276,6 +187,3 @@ function knownEntry(id: string, context: PlanContext) {
   if (entry) return entry;
   throw unknownId("endpoint", id, { alike: similarIds(context, id) });
 }
-
-const withNotes = (plan: DirectPlan | FederatedPlan, notes: readonly PlanNote[]): DirectPlan | FederatedPlan =>
-  notes.length === 0 ? plan : { ...plan, notes: [...notes, ...plan.notes] };

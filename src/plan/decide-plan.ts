@@ -30,38 +30,39 @@ import type { KnownFederation, PlanTask } from "./plan-request.ts";
 import type { MergedMembers, PlanNote } from "./query-plan.ts";
 import { serviceRequired } from "./offer-endpoints.ts";
 import { rankedHomes } from "./rank-homes.ts";
-import { adaptedKeys } from "./adapted-keys.ts";
-import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
 import { isOpenTarget } from "./followed-targets.ts";
-import { partNotes } from "./half-answers.ts";
+import type { NotedText } from "./prune-clauses.ts";
 import type { Exclusions } from "./source-selection.ts";
 import { isKeyword, serviceTargets, type ServiceTargets, withKeyword } from "./service-targets.ts";
 
-/** A query on its way to a plan; each rewriting step gives a new one. */
+/** A query on its way to a plan; each pass gives a new one. */
 export interface Draft {
+  readonly task: PlanTask;
+  /** As the parser read it. */
+  readonly read: ParsedQuery;
+  /** The query before it was rewritten, with its targets. */
+  readonly sent: { readonly query: AnalysedQuery; readonly targets: ServiceTargets };
   readonly query: AnalysedQuery;
   readonly targets: ServiceTargets;
   readonly notes: readonly PlanNote[];
+  /** Notes on the reading and the request, before all others. */
+  readonly headNotes?: readonly PlanNote[] | undefined;
   /** Patterns outside of every SERVICE went along to the endpoint. */
   readonly sendsOutsidePatterns: boolean;
   /** Endpoints that facts exclude. */
   readonly exclusions?: Exclusions | undefined;
+  /** From the pass on that cuts the text. */
+  readonly made?: MadePlan | undefined;
 }
 
 /** Longest text that a rewriting step may produce, in UTF-16 code units. */
 const rewrittenAtMost = 2_000_000;
 
-/**
- * The decision table of README.md for a query that the parser accepted.
- * @throws FedwayError for everything that is rejected
- */
-export function decidePlan(sent: ParsedQuery, task: PlanTask): MadePlan {
-  const parsed = task.over ? withRequestedDataset(sent, task) : sent;
-  const query = analyseQuery(parsed);
+/** The draft of a query that the parser accepted. @throws FedwayError for targets that are refused */
+export function draftOf(read: ParsedQuery, task: PlanTask): Draft {
+  const query = analyseQuery(task.over ? withRequestedDataset(read, task) : read);
   const targets = serviceTargets(query, task);
-  const made = decided(query, targets, task);
-  const notes = partNotes(query, targets, task);
-  return notes.length === 0 ? made : { ...made, plan: { ...made.plan, notes: [...made.plan.notes, ...notes] } };
+  return { task, read, sent: { query, targets }, query, targets, notes: targets.notes, sendsOutsidePatterns: false };
 }
 
 /** The query with the protocol's dataset, which goes before its own (SPARQL 1.1 Protocol, section 2.1.4). */
@@ -72,79 +73,82 @@ function withRequestedDataset(parsed: ParsedQuery, { request }: PlanTask): Parse
   return parseQuery(withDefaultGraphs(bare, defaultGraphs, namedGraphs));
 }
 
-function decided(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): MadePlan {
-  const unchanged = wholeQuery(query, targets, task);
-  if (unchanged) return unchanged;
-  const notes = [
-    ...targets.notes,
-    ...datasetNotes(query, task),
-    ...(task.over && query.services.length > 0 && !namesOver(targets, task.over) ? [federationUnused(task.over)] : []),
-  ];
-  const start: Draft = { query, targets, notes, sendsOutsidePatterns: false };
-  const [pattern] = query.outside;
-  if (query.services.length === 0 && pattern) throw homeless(query, task, pattern);
-  const draft = rewritten(start, task);
-  return excluding(planOf(draft, task), draft);
+/**
+ * Judges the datasets of the request and of the query.
+ * @throws FedwayError `REQUEST_INVALID` where they do not apply
+ */
+export function judgeDataset(draft: Draft): Draft {
+  const { query, targets, task } = draft;
+  const { entry, over } = task;
+  if (entry && isMatchedHere(entry)) refuseDataset(query, task.request);
+  if (isUntouched(draft)) return draft;
+  const members = mergedMembers(task);
+  if (members && hasPart(query))
+    return { ...draft, notes: [...draft.notes, ...judgeGraphs(query, members, task.context)] };
+  const isUnused = over && query.services.length > 0 && !namesOver(targets, over);
+  const unused = isUnused ? [federationUnused(over)] : [];
+  return { ...draft, notes: [...draft.notes, ...datasetNotes(query, task), ...unused] };
 }
 
 /** A SERVICE names the federation that the query is sent to. */
 const namesOver = ({ members }: ServiceTargets, { federation }: KnownFederation): boolean =>
   [...members.values()].some(({ over }) => over?.federation === federation.id);
 
-/** With everything that SERVICE clauses stand for written out, and without what provably has no solution. */
-const rewritten = (draft: Draft, task: PlanTask): Draft => prune(expand(emptyGraphs(draft, task), task), task);
+/** A query for the endpoint that the request names, which stays as it is. */
+const isUntouched = ({ sent: { query, targets }, task }: Draft): boolean =>
+  task.entry !== undefined && targets.members.size === 0 && !hasSeveral(query);
 
-/** The plan, saying what its draft left out. */
-const excluding = (made: MadePlan, { exclusions }: Draft): MadePlan =>
-  exclusions === undefined ? made : { ...made, plan: { ...made.plan, exclusions } };
+/** Without a pattern outside of every SERVICE a federation has no part in the query. */
+const hasPart = ({ outside, serviceGraphs, parsed }: AnalysedQuery): boolean =>
+  outside.length > 0 || serviceGraphs.length > 0 || parsed.form === "DESCRIBE";
 
-function planOf(draft: Draft, task: PlanTask): MadePlan {
-  if (draft.targets.members.size === 0) return evaluatedHere(draft, task);
-  const isOne = endpointsOf(draft, task).size === 1 && ![...draft.targets.members.values()].some(isOpenTarget);
-  return isOne ? oneEndpoint(draft, task) : severalEndpoints(draft, task);
+/**
+ * Cuts the text: the decision table of README.md.
+ * @throws FedwayError for everything that is rejected
+ */
+export function cutPlan(draft: Draft): Draft {
+  const { exclusions } = draft;
+  const made = planOf(draft);
+  return { ...draft, made: exclusions === undefined ? made : { ...made, plan: { ...made.plan, exclusions } } };
 }
 
-/** Queries that stay as they are: for the endpoint that the request names, or with patterns for a federation's members. */
-function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): MadePlan | undefined {
-  const { parsed } = query;
-  const { entry, request } = task;
-  const over = mergedMembers(task);
-  if (entry && isMatchedHere(entry)) refuseDataset(query, request);
-  if (entry && targets.members.size === 0 && !hasSeveral(query)) {
-    const plan = untouchedPlan(parsed, entry, request);
-    return madeOf(isMatchedHere(entry) ? evaluatedOver(plan) : plan, parsed);
+function planOf(draft: Draft): MadePlan {
+  const { query, targets, task } = draft;
+  if (task.entry && isUntouched(draft)) {
+    const plan = untouchedPlan(query.parsed, task.entry, task.request);
+    return madeOf(isMatchedHere(task.entry) ? evaluatedOver(plan) : plan, query.parsed);
   }
-  // Without a pattern outside of every SERVICE the federation has no part in the query.
-  const hasPart = query.outside.length > 0 || query.serviceGraphs.length > 0 || parsed.form === "DESCRIBE";
-  if (!over || !hasPart) return undefined;
-  const notes = [...targets.notes, ...judgeGraphs(query, over, task.context)];
-  return overMembers({ query, targets, notes, sendsOutsidePatterns: false }, task, over);
+  const over = mergedMembers(task);
+  if (over && hasPart(draft.sent.query)) return overMembers(draft, over);
+  const [pattern] = draft.sent.query.outside;
+  if (draft.sent.query.services.length === 0 && pattern) throw homeless(query, task, pattern);
+  if (targets.members.size === 0) return evaluatedHere(draft);
+  const isOne = endpointsOf(draft).size === 1 && ![...targets.members.values()].some(isOpenTarget);
+  return isOne ? oneEndpoint(draft) : severalEndpoints(draft);
 }
 
 /** A query over a federation: patterns outside of every SERVICE belong to all of its members. */
-function overMembers(start: Draft, task: PlanTask, over: MergedMembers): MadePlan {
-  const draft = rewritten(start, task);
+function overMembers(draft: Draft, over: MergedMembers): MadePlan {
   if (draft.targets.members.size === 0) {
     const { parsed } = draft.query;
-    const plan = mergedPlan({ answer: parsed.kind, query: parsed.text, notes: draft.notes }, over);
-    return excluding(madeOf(plan, parsed), draft);
+    return madeOf(mergedPlan({ answer: parsed.kind, query: parsed.text, notes: draft.notes }, over), parsed);
   }
-  const made = severalClauses(draft, task, true);
-  return excluding({ ...made, plan: withMembers(made.plan, over) }, draft);
+  const made = severalClauses(draft, true);
+  return { ...made, plan: withMembers(made.plan, over) };
 }
 
-const severalClauses = (draft: Draft, task: PlanTask, keepsDataset = false) =>
-  federatedPlan(hasNested(draft) ? lift(draft, task) : draft, keepsDataset);
+const severalClauses = (draft: Draft, keepsDataset = false) =>
+  federatedPlan(hasNested(draft) ? lift(draft) : draft, keepsDataset);
 
 const hasNested = ({ query, targets }: Draft): boolean =>
   query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
 
 /** A SERVICE may mean several endpoints. */
-const hasSeveral = (query: AnalysedQuery): boolean =>
+export const hasSeveral = (query: AnalysedQuery): boolean =>
   query.services.some(({ target }) => (target.kind === "variable" ? target.values : isKeyword(target.iri)));
 
 /** The same query in a new text, analysed and checked afresh. */
-function redraft(draft: Draft, text: string, task: PlanTask): Draft {
+function redraft(draft: Draft, text: string, task = draft.task): Draft {
   if (text.length > rewrittenAtMost) {
     throw new FedwayError(
       "QUERY_TOO_LARGE",
@@ -185,8 +189,8 @@ function homeless(query: AnalysedQuery, { context }: PlanTask, pattern: OutsideP
 }
 
 /** No endpoint takes part: evaluated over the empty dataset. */
-function evaluatedHere(draft: Draft, task: PlanTask): MadePlan {
-  const { query } = draft;
+function evaluatedHere(draft: Draft): MadePlan {
+  const { query, task } = draft;
   const [pattern] = query.outside;
   if (pattern) throw outsideService(query, pattern);
   if (query.parsed.form === "DESCRIBE") throw homeless(query, task, undefined);
@@ -210,35 +214,34 @@ function evaluatedHere(draft: Draft, task: PlanTask): MadePlan {
 }
 
 /** On `/sparql` a SERVICE inside GRAPH gives nothing, because our dataset has no named graph. */
-function emptyGraphs(draft: Draft, task: PlanTask): Draft {
-  if (task.entry || task.over || draft.query.serviceGraphs.length === 0) return draft;
+export function emptyGraphs(draft: Draft): Draft {
   const message =
     "A SERVICE inside GRAPH gives no solution: this service's dataset has no named graph. Put GRAPH inside the SERVICE.";
-  return note(redraft(draft, withEmptyGraphs(draft.query), task), "GRAPH_EMPTY", message);
+  return note(redraft(draft, withEmptyGraphs(draft.query)), "GRAPH_EMPTY", message);
 }
 
 /** Each round removes one nesting level of SERVICE variables and keywords. */
-function expand(draft: Draft, task: PlanTask): Draft {
+export function expandTargets(draft: Draft): Draft {
+  const { context } = draft.task;
   let expanded = draft;
-  const urlsOf = (iri: string) => (isKeyword(iri) ? withKeyword(iri, task.context).map(({ url }) => url) : undefined);
+  const urlsOf = (iri: string) => (isKeyword(iri) ? withKeyword(iri, context).map(({ url }) => url) : undefined);
   for (let round = 0; round < 4 && hasSeveral(expanded.query); round++) {
-    expanded = redraft(expanded, withExpandedTargets(expanded.query, urlsOf), task);
+    expanded = redraft(expanded, withExpandedTargets(expanded.query, urlsOf));
   }
   return expanded;
 }
 
-/** Without clauses that provably have no solution, and with those joined that one endpoint can join. */
-function prune(draft: Draft, task: PlanTask): Draft {
-  return [adaptedKeys, prunedClauses, colocatedClauses].reduce((before, step) => {
-    const after = step(before, task);
-    if (after === undefined) return before;
-    const noted = note(redraft(before, after.text, task), after.note.code, after.note.message);
-    return { ...noted, exclusions: before.exclusions ?? after.exclusions };
-  }, draft);
+/** The draft with the text of a step, if that changes anything, and its note. */
+export function rewritten(draft: Draft, step: (draft: Draft) => NotedText | undefined): Draft {
+  const after = step(draft);
+  if (after === undefined) return draft;
+  const noted = note(redraft(draft, after.text), after.note.code, after.note.message);
+  return { ...noted, exclusions: draft.exclusions ?? after.exclusions };
 }
 
 /** URLs of all endpoints that take part; on an endpoint's route that one too, if patterns or a GRAPH outside belong to it. */
-function endpointsOf(draft: Draft, task: PlanTask): Set<string> {
+function endpointsOf(draft: Draft): Set<string> {
+  const { task } = draft;
   const urls = new Set([...draft.targets.members.values()].map((endpoint) => endpoint.url));
   if (task.entry && hasOwnPart(draft)) urls.add(task.entry.url);
   return urls;
@@ -247,29 +250,29 @@ function endpointsOf(draft: Draft, task: PlanTask): Set<string> {
 /** Patterns or a GRAPH outside of every SERVICE. */
 const hasOwnPart = ({ query: { outside, serviceGraphs } }: Draft): boolean => outside.length + serviceGraphs.length > 0;
 
-function oneEndpoint(draft: Draft, task: PlanTask): MadePlan {
-  const { query, targets } = draft;
+function oneEndpoint(draft: Draft): MadePlan {
+  const { query, targets, task } = draft;
   const [outside] = query.outside;
   if (outside && task.request.strict && !task.entry) throw outsideService(query, outside);
   const inGraph = query.services.some(
     (clause) => targets.members.has(clause.element.from) && clause.inGraph !== "none",
   );
-  if (inGraph) return toOneEndpoint(lift(draft, task), task);
-  if (!outside || task.entry) return toOneEndpoint({ ...draft, sendsOutsidePatterns: outside !== undefined }, task);
+  if (inGraph) return toOneEndpoint(lift(draft));
+  if (!outside || task.entry) return toOneEndpoint({ ...draft, sendsOutsidePatterns: outside !== undefined });
   const message = "Patterns outside of the SERVICE were sent to its endpoint, too; strictly, they match nothing here.";
-  return toOneEndpoint(note({ ...draft, sendsOutsidePatterns: true }, "PATTERN_SENT_ON", message), task);
+  return toOneEndpoint(note({ ...draft, sendsOutsidePatterns: true }, "PATTERN_SENT_ON", message));
 }
 
 /** The query for one endpoint, sent there or, when that does not speak SPARQL, evaluated here. */
-function toOneEndpoint(draft: Draft, task: PlanTask): MadePlan {
-  const made = directPlan(draft, task);
+function toOneEndpoint(draft: Draft): MadePlan {
+  const made = directPlan(draft);
   if (!isMatchedHere(made.plan.endpoint)) return made;
   // Clauses that stay clauses are silenced one by one.
-  return made.plan.silent ? severalClauses(draft, task) : { ...made, plan: evaluatedOver(made.plan) };
+  return made.plan.silent ? severalClauses(draft) : { ...made, plan: evaluatedOver(made.plan) };
 }
 
-function severalEndpoints(draft: Draft, task: PlanTask): MadePlan {
-  const { query } = draft;
+function severalEndpoints(draft: Draft): MadePlan {
+  const { query, task } = draft;
   const [outside] = query.outside;
   if (outside && !task.entry) throw outsideService(query, outside);
   refuseLargeEvaluation(query.parsed.text, foldedTokens(query.parsed));
@@ -282,12 +285,12 @@ function severalEndpoints(draft: Draft, task: PlanTask): MadePlan {
       },
     );
   }
-  return federatedPlan(hasNested(draft) || hasOwnPart(draft) ? lift(draft, task) : draft);
+  return federatedPlan(hasNested(draft) || hasOwnPart(draft) ? lift(draft) : draft);
 }
 
 /** Gives every pattern beside a SERVICE for another endpoint a SERVICE of its own. */
-function lift(draft: Draft, task: PlanTask): Draft {
-  const { query, targets } = draft;
+function lift(draft: Draft): Draft {
+  const { query, targets, task } = draft;
   const nested = hasNested(draft);
   const own = hasOwnPart(draft) ? task.entry : undefined;
   const text = wrapOutside(query, {

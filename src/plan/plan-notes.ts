@@ -4,8 +4,7 @@ import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } 
 type MadePlan = DirectPlan | FederatedPlan;
 
 /** The same plan with notes on the whole: unknown members, endpoints that are down. */
-export function withPlanNotes(plan: QueryPlan, request: PlanRequest, context: PlanContext): QueryPlan {
-  if (plan.kind === "rejected") return plan;
+export function withPlanNotes(plan: MadePlan, request: PlanRequest, context: PlanContext): MadePlan {
   const more = [...unknownMembers(request, context), ...downNotes(plan, context)];
   return more.length === 0 ? plan : { ...plan, notes: [...plan.notes, ...more] };
 }

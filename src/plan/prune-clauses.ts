@@ -23,7 +23,7 @@ export interface NotedText {
  * left says what the description is made of. A single clause stays, too, unless facts are trusted: asking whether it has solutions
  * costs as much as asking for them.
  */
-export function prunedClauses({ query, targets }: Draft, task: PlanTask): NotedText | undefined {
+export function prunedClauses({ query, targets, task }: Draft): NotedText | undefined {
   const sources = sourcesFor(query, task);
   if (sources === undefined || query.parsed.form === "DESCRIBE") return undefined;
   const clauses = askedClauses({ query, targets });
@@ -78,7 +78,7 @@ function sourcesFor({ outside }: AnalysedQuery, { context, request, entry, over 
 }
 
 /** The text of a query whose SERVICE clauses about one subject are joined by the endpoints that hold all of its triples. */
-export function colocatedClauses({ query, targets }: Draft, task: PlanTask): NotedText | undefined {
+export function colocatedClauses({ query, targets, task }: Draft): NotedText | undefined {
   const sources = sourcesFor(query, task);
   if (sources === undefined) return undefined;
   const partitions = new Map<string, string | undefined>();

@@ -9,7 +9,7 @@ import type { AnswerKind, QueryResult } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import type { Admission } from "./admission.ts";
-import { toAnalyzedPlan, toPlanDescription } from "./explain.ts";
+import { toAnalyzedPlan, toTimedPlan } from "./explain.ts";
 import { heldAnswer, lookedInto } from "./held-answer.ts";
 import { type Attempted, proven, type SourceVerifier } from "./proven-answer.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TableRequest } from "./query-service.ts";
@@ -108,7 +108,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       if (record === undefined) throw recordDropped();
       return toAnalyzedPlan(plan, shownTo(request.owner, record));
     },
-    explain: (request) => toPlanDescription(planner.plan(request).plan),
+    explain: (request) => toTimedPlan(planner.plan(request).plan),
     async runRecord(id, owner, { waitMs = 0 } = {}) {
       const record = await control.ended(id, waitMs);
       return record && shownTo(owner, record);

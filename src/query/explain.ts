@@ -1,6 +1,7 @@
 import { toProblem } from "../errors/fedway-error.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, QueryPlan, MergedMembers } from "../plan/query-plan.ts";
 import type { SourceSelection } from "../plan/source-selection.ts";
+import { passTimes } from "../plan/passes.ts";
 import { portablePlan } from "../plan/portable-plan.ts";
 import { factsKnown } from "./chosen-by.ts";
 import type { PlanDescription, RunRecord } from "./records.ts";
@@ -16,7 +17,13 @@ export const toAnalyzedPlan = (plan: QueryPlan, run: RunRecord): PlanDescription
 
 type PlannedSources = NonNullable<PlanDescription["sources"]>;
 
-/** A plan as data for `/api/explain`. */
+/** A plan with the passes that made it. */
+export const toTimedPlan = (plan: QueryPlan): PlanDescription => ({
+  ...toPlanDescription(plan),
+  passes: passTimes(plan)?.map(({ pass, ms }) => ({ pass, ms: Math.round(ms * 1_000) / 1_000 })),
+});
+
+/** A plan as data. */
 export function toPlanDescription(plan: QueryPlan): PlanDescription {
   if (plan.kind === "rejected") return { kind: plan.kind, endpoints: [], notes: [], problem: toProblem(plan.reason) };
   const { kind, answer, query } = plan;

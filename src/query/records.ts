@@ -145,6 +145,11 @@ export const PlanDescription = Type.Object(
       ),
     ),
     query: Optional(text("Text sent (direct) or evaluated (federated).")),
+    passes: Optional(
+      Type.Array(Type.Object({ pass: words, ms: number("Time that it took.") }), {
+        description: "Of explain: the passes that made the plan, in their order; others did not apply.",
+      }),
+    ),
     portable: Optional(
       Type.Object(
         { query: Optional(words), notes: Optional(notes), why: Optional(words), next: Optional(words) },

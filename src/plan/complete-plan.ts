@@ -1,0 +1,148 @@
+import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/patterns.ts";
+import { refuseLargeEvaluation } from "../sparql/query.ts";
+import { foldedTokens } from "../sparql/rewrite.ts";
+import { columnsOf } from "../sparql/structure.ts";
+import type { MadePlan } from "./build-plan.ts";
+import { bodyOf, knowsCuts, withinCapabilities } from "./capability-split.ts";
+import type { Draft } from "./decide-plan.ts";
+import { withClauseMembers } from "./federation-clauses.ts";
+import { partNotes } from "./half-answers.ts";
+import { withPlanNotes } from "./plan-notes.ts";
+import type { ClauseEstimate } from "./plan-request.ts";
+import type { FederatedClause, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
+import { allExclusions } from "./source-selection.ts";
+import { doubtfulPatterns, refuseWrongCalls } from "./unknown-functions.ts";
+
+// The passes behind the cut.
+
+type Plan = MadePlan["plan"];
+
+/** What the cut made of a draft, and later passes of that. */
+export function madeIn({ made }: Draft): MadePlan {
+  if (made === undefined) throw new Error("The text of the query was not cut.");
+  return made;
+}
+
+const withPlan = (draft: Draft, plan: Plan): Draft => ({ ...draft, made: { ...madeIn(draft), plan } });
+
+function noted(draft: Draft, { before = [], after = [] }: Partial<Record<"before" | "after", readonly PlanNote[]>>) {
+  const { plan } = madeIn(draft);
+  const isSame = before.length + after.length === 0;
+  return isSame ? draft : withPlan(draft, { ...plan, notes: [...before, ...plan.notes, ...after] });
+}
+
+/** A federated plan, completed. */
+function federated(draft: Draft, complete: (plan: FederatedPlan, made: MadePlan) => Plan): Draft {
+  const made = madeIn(draft);
+  return made.plan.kind === "federated" ? withPlan(draft, complete(made.plan, made)) : draft;
+}
+
+/** Notes on members that are unknown or down, and on what another engine's answer would lack. */
+export const withWholeNotes = (draft: Draft): Draft =>
+  withPlan(draft, withPlanNotes(madeIn(draft).plan, draft.task.request, draft.task.context));
+
+export const withPartNotes = (draft: Draft): Draft =>
+  noted(draft, { after: partNotes(draft.sent.query, draft.sent.targets, draft.task) });
+
+/** The plan over those members only that may have matches. */
+export function withRelevantMembers(draft: Draft): Draft {
+  const made = madeIn(draft);
+  if (made.plan.kind !== "federated") return draft;
+  const { context, request } = draft.task;
+  const sources = request.prune === false ? undefined : context.sources;
+  const how = { cutsKnown: (endpoint: PlannedEndpoint) => knowsCuts(endpoint, context), ask: request.ask };
+  const selected = sources?.select(made.plan, how) ?? made.plan;
+  const isClause = selected.kind === "federated" && selected.clauses.length > made.plan.clauses.length;
+  const bodies = isClause ? selected.clauses.map(bodyOf) : made.bodies;
+  return { ...draft, made: withClauseMembers({ ...made, plan: selected, bodies }, { sources, how }) };
+}
+
+export const withAbilities = (draft: Draft): Draft =>
+  withPlan(draft, withinCapabilities(madeIn(draft), draft.task.context));
+
+/** Notes on the query as it was read and sent come first. */
+export const withHeadNotes = (draft: Draft): Draft => noted(draft, { before: draft.headNotes ?? [] });
+
+export const withDoubts = (draft: Draft): Draft => noted(draft, { before: doubtfulPatterns(madeIn(draft)) });
+
+/** @throws FedwayError `EVALUATION_TOO_LARGE`, `FUNCTION_UNKNOWN`, `PATTERN_INVALID` */
+export function refuseEvaluation(draft: Draft): Draft {
+  const { plan, bodies, query } = madeIn(draft);
+  if (plan.kind !== "federated") return draft;
+  refuseLargeEvaluation(draft.read.text, foldedTokens(draft.read));
+  refuseWrongCalls(plan.clauses, bodies, query);
+  return draft;
+}
+
+/** How many solutions clauses have by the descriptions of their endpoints. */
+export const withEstimates = (draft: Draft): Draft =>
+  federated(draft, (plan, { bodies }) => {
+    const { sources } = draft.task.context;
+    if (sources === undefined) return plan;
+    const asked = plan.clauses.flatMap(({ endpoint }, index) => {
+      const body = bodies[index];
+      return body ? [{ body, endpoint }] : [];
+    });
+    const estimates = sources.clauseEstimates(asked);
+    const list = asked.flatMap(({ endpoint }, index) => {
+      const { patterns, seenAt } = estimates[index]?.restsOn ?? { patterns: [], seenAt: 0 };
+      // Others are not asked for summaries.
+      const isAble = endpoint.interface === undefined && endpoint.counting === undefined;
+      return isAble && patterns.length > 0 ? [{ endpoint, patterns, seenAt }] : [];
+    });
+    // A wrong number looks like any other, unlike a missing row: kinds are verified first.
+    const kinds = list.length > 0 && isSummary(draft.read.ast) ? { list, decisive: true } : undefined;
+    const isTrusted = draft.task.request.prune === "trust";
+    return {
+      ...plan,
+      exclusions: isTrusted ? plan.exclusions : allExclusions([plan.exclusions, kinds]),
+      clauses: plan.clauses.map((clause, index) => estimatedClause(clause, estimates[index])),
+    };
+  });
+
+function estimatedClause(clause: FederatedClause, estimate: ClauseEstimate | undefined): FederatedClause {
+  if (estimate === undefined) return clause;
+  const { solutions, values, kinds } = estimate;
+  const variables = clause.variables.map((variable) => ({
+    ...variable,
+    values: values.get(variable.name),
+    kind: variable.kind ?? kinds.get(variable.name),
+  }));
+  return { ...clause, variables, estimate: solutions };
+}
+
+/** Where missing solutions can add rows to the answer. */
+export function withNonMonotone(draft: Draft): Draft {
+  const { plan, query, bodies } = madeIn(draft);
+  if (plan.kind === "direct") {
+    return isMonotone(draft.read.ast) ? draft : withPlan(draft, { ...plan, nonMonotone: true });
+  }
+  if (query === undefined) return draft;
+  const { services, patterns } = nonMonotoneParts(query.ast);
+  const places = new Set(Array.from(services, (service) => service.patterns));
+  return withPlan(draft, {
+    ...plan,
+    clauses: plan.clauses.map((clause, index) =>
+      withNonMonotoneMembers(
+        places.has(bodies[index]?.ast.where ?? []) ? { ...clause, nonMonotone: "place" as const } : clause,
+      ),
+    ),
+    over: plan.over && patterns ? { ...plan.over, nonMonotone: true } : plan.over,
+  });
+}
+
+/** In a clause for a federation, what a member lacks is lacking in the middle of the clause. */
+function withNonMonotoneMembers(clause: FederatedClause): FederatedClause {
+  const { endpoint, nonMonotone } = clause;
+  if (endpoint.over === undefined || nonMonotone === undefined) return clause;
+  return { ...clause, endpoint: { ...endpoint, over: { ...endpoint.over, nonMonotone: true } } };
+}
+
+export const withColumns = (draft: Draft): Draft =>
+  federated(draft, (plan) => ({ ...plan, columns: columnsOf(draft.read) }));
+
+export function withRemarks(draft: Draft): Draft {
+  const { plan } = madeIn(draft);
+  const { read, task } = draft;
+  return withPlan(draft, { ...plan, notesIfEmpty: task.context.remarks?.(read, plan, task) });
+}
