@@ -17,7 +17,7 @@ import { doubtfulPatterns, refuseWrongCalls } from "./unknown-functions.ts";
 
 type Plan = MadePlan["plan"];
 
-/** What the cut made of a draft, and later passes of that. */
+/** The plan that the cut made of a draft, as later passes have changed it. */
 export function madeIn({ made }: Draft): MadePlan {
   if (made === undefined) throw new Error("The text of the query was not cut.");
   return made;

@@ -123,6 +123,8 @@ export const modules: readonly Module[] = [
     name: "registry",
     imports: [
       ...whole("registry/model", "rdf", "outbound"),
+      // The one key and the one writer of terms.
+      { module: "results", files: ["terms.ts"] },
       { module: "sparql", files: ["default-graphs.ts"] },
       { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] },
       { module: "jobs", files: ["job-kind.ts", "job-queue.ts"] },
@@ -408,7 +410,7 @@ export const modules: readonly Module[] = [
     // The benchmark of a dataset as one folder.
     name: "shards/src/package",
     imports: [
-      ...whole("rdf", "registry", "shards/src", "shards/src/audit", "shards/src/variants", "sparql"),
+      ...whole("rdf", "registry", "results", "shards/src", "shards/src/audit", "shards/src/variants", "sparql"),
       { module: "plan", files: ["portable-plan.ts"] },
     ],
     packages: [],
