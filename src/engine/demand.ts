@@ -83,7 +83,9 @@ export function demandedClause(clause: FederatedClause, demand: LeafDemand): Fed
   const certain = clause.variables.flatMap((variable) => (variable.certain ? [variable.name] : []));
   // Text behind a subselect goes around it, where substituted values no longer have their places.
   const isFixed = opening === undefined && substitution !== undefined;
-  const conditions = isFixed || !takesConditions(clause.endpoint) ? [] : sendable(demand, certain);
+  // Jena judges a FILTER beside UNDEF before the pattern has bound its variable.
+  const mayTake = !isFixed && takesConditions(clause.endpoint) && !/\bUNDEF\b/iu.test(pattern);
+  const conditions = mayTake ? sendable(demand, certain) : [];
   const filters = conditions.map((condition) => ` FILTER(${condition})`).join("");
   const namesOf = (variables: FederatedClause["variables"]): readonly string[] => [
     ...variables.map(({ name }) => name),

@@ -59,11 +59,13 @@ let left: Engine;
 let values: SparqlTestServer;
 /** Holds terms as they are spelled: what each endpoint says of its data, in a graph of its own. */
 let judge: Engine;
+/** Holds the same for queries with MINUS: Jena removes too much where a shared variable is unbound. */
+let minusJudge: SparqlTestServer;
 
 const graphAtJudge = (url: string): string => `${judge.url}?default-graph-uri=${encodeURIComponent(url)}`;
 
-/** Copies what an endpoint says of its data to the judge. */
-async function copyToJudge(url: string): Promise<void> {
+/** Copies what an endpoint says of its data to the judge, and returns it as N-Quads. */
+async function copyToJudge(url: string): Promise<string> {
   const query = new URLSearchParams({ query: "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }" });
   const triples = "application/n-triples";
   const read = await fetch(`${url}${url.includes("?") ? "&" : "?"}${query.toString()}`, {
@@ -71,8 +73,10 @@ async function copyToJudge(url: string): Promise<void> {
   });
   const graph = new URL(`data?${new URLSearchParams({ graph: url }).toString()}`, judge.url);
   const headers = { "content-type": triples };
-  const stored = await fetch(graph, { method: "PUT", headers, body: await read.text() });
+  const body = await read.text();
+  const stored = await fetch(graph, { method: "PUT", headers, body });
   if (!read.ok || !stored.ok) throw new Error(`${url}: ${read.status}, ${stored.status}`);
+  return body.replaceAll(/ ?\.[ \t]*$/gmu, ` <${url}> .`);
 }
 
 const ask = async (url: string, query: string) =>
@@ -108,7 +112,7 @@ async function wronglyAnswered(isRefused: boolean): Promise<string | undefined> 
 beforeAll(async () => {
   [left, judge, values] = await Promise.all([
     startFuseki({ data: dataOf(0) }),
-    startFuseki({ data: "", isWritable: true }),
+    startFuseki({ data: "", store: "plain" }),
     startSparqlTestServer(dataOf(2)),
   ]);
 });
@@ -128,22 +132,29 @@ describe.each(Object.keys(members) as readonly (keyof typeof members)[])("%s", (
     const own = [left.url, member.url, values.url];
     recorders = await Promise.all(own.map((url) => startRecorder(url)));
     urls = recorders.map(({ url }, index) => url + new URL(own[index] ?? "").search);
-    await Promise.all(urls.map(copyToJudge));
+    minusJudge = await startSparqlTestServer((await Promise.all(urls.map(copyToJudge))).join("\n"));
     fedway = await startFedway(Object.fromEntries(urls.map((url, index) => [`e${index}`, url])));
     overJudge = await startFedway(Object.fromEntries(urls.map((url, index) => [`e${index}`, graphAtJudge(url)])));
   });
 
   afterAll(async () => {
-    await Promise.all([fedway?.close(), overJudge?.close()]);
+    await Promise.all([fedway?.close(), overJudge?.close(), minusJudge?.close()]);
     await Promise.all((recorders ?? []).map((recorder) => recorder.close()));
     await member?.stop();
   });
+
+  const secondJudgement = (query: GeneratedQuery): Promise<CanonicalAnswer> =>
+    ask(minusJudge.url, printQuery(query, { keyword: "GRAPH", endpoints: urls }));
 
   async function compare(query: GeneratedQuery) {
     const text = printQuery(query, { keyword: "SERVICE", endpoints: urls });
     const expected = await ask(judge.url, printQuery(query, { keyword: "GRAPH", endpoints: urls }));
     for (const recorder of recorders) recorder.clear();
     const found = await difference(fedway, text, expected);
+    const second = found && operatorsOf(query).has("minus") ? await secondJudgement(query) : undefined;
+    if (second && (await difference(fedway, text, second)) === undefined) {
+      return { found, excuse: "MINUS at the judge; Oxigraph answers as Fedway does", informative: true };
+    }
     const excuse = found && (await wronglyAnswered(found.startsWith("Error")));
     const ideal = printQuery(query, { keyword: "SERVICE", endpoints: urls.map(graphAtJudge) });
     const own = excuse && (await difference(overJudge, ideal, expected));

@@ -26,13 +26,12 @@ export interface FusekiOptions {
   /**
    * `terms` (default) holds terms as they are spelled, in memory; `tdb2` holds numbers and dates as values, on disk; `values`
    * matches literals by value and answers with the spelling of the query (Jena's older memory graphs); `text` is `tdb2` with a
-   * Lucene index of rdfs:label.
+   * Lucene index of rdfs:label; `plain` is `terms` without Jena's optimiser, empty, and takes graphs at `/ds/data` (SPARQL 1.1
+   * Graph Store HTTP Protocol).
    */
-  readonly store?: "terms" | "tdb2" | "values" | "text";
+  readonly store?: "terms" | "tdb2" | "values" | "text" | "plain";
   /** Jena 6 on its own Java; by default Jena 5 on the machine's. */
   readonly newest?: boolean;
-  /** Takes graphs at `/ds/data` (SPARQL 1.1 Graph Store HTTP Protocol); of the store `terms`. */
-  readonly isWritable?: boolean;
 }
 
 /** Starts Apache Jena Fuseki on a free loopback port. */
@@ -42,8 +41,7 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
   await writeFile(join(scratch, "data.nq"), options.data);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/ds/sparql`;
-  const written = options.isWritable === true ? ["--update"] : [];
-  const store = [...written, ...(await storeArguments(options.store ?? "terms", { java, jar, folder: scratch }))];
+  const store = await storeArguments(options.store ?? "terms", { java, jar, folder: scratch });
   const limit = options.timeoutMs === undefined ? [] : [`--timeout=${options.timeoutMs}`];
   const start = () =>
     startServer({
@@ -71,6 +69,10 @@ async function storeArguments(store: NonNullable<FusekiOptions["store"]>, { java
     await writeFile(join(folder, "values.ttl"), valueStore);
     return ["--config=values.ttl"];
   }
+  if (store === "plain") {
+    await writeFile(join(folder, "plain.ttl"), plainStore);
+    return ["--config=plain.ttl"];
+  }
   await run(java, ["-cp", jar, "tdb2.tdbloader", "--loc=tdb2", "data.nq"], { cwd: folder });
   if (store === "tdb2") return ["--tdb2", "--loc=tdb2", "/ds"];
   await writeFile(join(folder, "text.ttl"), textStore);
@@ -96,6 +98,13 @@ PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
 [] a fuseki:Service ; fuseki:name "ds" ; fuseki:dataset [ a ja:RDFDataset ; ja:defaultGraph [
     a ja:MemoryModel ; ja:content [ ja:externalContent <file:data.nq> ] ] ] ;
   fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "sparql" ] .
+`;
+
+const plainStore = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
+PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
+[] a fuseki:Service ; fuseki:name "ds" ; fuseki:dataset [ a ja:MemoryDataset ;
+    ja:context [ ja:cxtName "arq:optimization" ; ja:cxtValue "false" ] ] ;
+  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "sparql" ] , [ fuseki:operation fuseki:gsp-rw ; fuseki:name "data" ] .
 `;
 
 /** What `fetch-fuseki.sh` puts into the cache folder; `FEDWAY_FUSEKI_JAR` names another jar of Jena 5. */

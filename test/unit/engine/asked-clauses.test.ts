@@ -44,6 +44,10 @@ describe("a FILTER goes where the clause binds its variables, and no further", (
     "SELECT ?s ?e ?d WHERE { ?s :e ?e OPTIONAL { ?s :d ?d } }",
   );
   shouldAsk(
+    `SELECT * { SERVICE <a> { ?s :d ?d VALUES ?d { UNDEF 1 } } ${other} FILTER(?d = 1) }`,
+    "SELECT ?s ?d WHERE { ?s :d ?d VALUES ?d { UNDEF 1 } }",
+  );
+  shouldAsk(
     `SELECT * { ${other} OPTIONAL { SERVICE <a> { ?s :d ?d } } FILTER(?d = 1) }`,
     "SELECT ?s ?z WHERE { ?s :p ?z }",
     "SELECT ?s ?d WHERE { ?s :d ?d }",
