@@ -16,6 +16,9 @@ const authorization = { Authorization: `Bearer ${token}` };
 const example = (name: string): Promise<string> =>
   readFile(new URL(`../../deploy/proxies/${name}`, import.meta.url), "utf8");
 
+const json = "application/sparql-results+json";
+const row = (name: string): string => `{"s":{"type":"uri","value":"urn:${name}"}}`;
+
 /** An endpoint whose answers begin at once, and end when the test says so, or when they are no longer wanted. */
 async function startEndpoint() {
   const open = new Map<string, ServerResponse>();
@@ -25,9 +28,9 @@ async function startEndpoint() {
     response.on("close", () => {
       if (!response.writableFinished) left.add(name);
     });
-    response.writeHead(200, { "Content-Type": "text/csv" });
-    response.write("s\r\nurn:first\r\n");
-    if (name === "whole") response.end();
+    response.writeHead(200, { "Content-Type": json });
+    response.write(`{"head":{"vars":["s"]},"results":{"bindings":[${row("first")}`);
+    if (name === "whole") response.end("]}}");
     else open.set(name, response);
   };
   const server = createServer((request, response) => void begin(request, response));
@@ -36,8 +39,8 @@ async function startEndpoint() {
     url: `${origin}/sparql`,
     close,
     left,
-    more: (name: string): unknown => open.get(name)?.write("urn:middle\r\n"),
-    end: (name: string): unknown => open.get(name)?.end("urn:last\r\n"),
+    more: (name: string): unknown => open.get(name)?.write(`,${row("middle")}`),
+    end: (name: string): unknown => open.get(name)?.end(`,${row("last")}]}}`),
   };
 }
 
@@ -143,7 +146,7 @@ describe.each([
   const ask = (name: string, signal?: AbortSignal): Promise<Response> =>
     fetch(`${url}/endpoints/slow/sparql`, {
       method: "POST",
-      headers: { Accept: "text/csv" },
+      headers: { Accept: json },
       body: new URLSearchParams({ query: `SELECT ?s { ?s a <urn:x:${name}> }` }),
       ...(signal && { signal }),
     });
@@ -226,7 +229,7 @@ describe.each([
       const query = `SELECT ?s { ?s a <urn:x:whole> } #${"x".repeat(bytes)}`;
       return fetch(`${url}/endpoints/slow/sparql`, {
         method: "POST",
-        headers: { Accept: "text/csv" },
+        headers: { Accept: json },
         body: new URLSearchParams({ query }),
       });
     };

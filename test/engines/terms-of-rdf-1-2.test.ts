@@ -125,7 +125,7 @@ it.each(["csv", "csv6"])(
   "terms of RDF 1.2 in %s, which has neither language nor direction, are not joined",
   async (member) => {
     const texts = (name: string): string => `SERVICE <${name}> { ?s${name} <urn:text> ?o }`;
-    await expect(rows(`SELECT ?o { ${texts(member)} ${texts("json")} }`)).rejects.toThrow("CSV");
+    await expect(rows(`SELECT ?o { ${texts(member)} ${texts("json")} }`)).rejects.toThrow(/csv/iu);
   },
 );
 
