@@ -1,5 +1,3 @@
-import { unsignedLeb128 } from "../results/wasm-code.ts";
-
 const memorySectionId = 5;
 const headerBytes = 8;
 const pageBytes = 65_536;
@@ -37,6 +35,12 @@ function findSection(module: Uint8Array, id: number) {
     start = end;
   }
   throw new RangeError("no memory section");
+}
+
+/** LEB128 of an unsigned 32-bit number. */
+function unsignedLeb128(value: number): number[] {
+  const low = value & 0x7f;
+  return value < 0x80 ? [low] : [low | 0x80, ...unsignedLeb128(value >>> 7)];
 }
 
 function readLeb128(bytes: Uint8Array, at: number): { readonly value: number; readonly next: number } {

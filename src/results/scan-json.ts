@@ -1,4 +1,3 @@
-import { createJsonKernel, type JsonKernel, maxRunBytes, word } from "./json-kernel.ts";
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 import { isTelling, judgedBySigns, longestSign, type Sign, signOf } from "./signs.ts";
 import { parsedJson } from "../json.ts";
@@ -27,6 +26,7 @@ const closeObject = 0x7d;
 const openArray = 0x5b;
 const closeArray = 0x5d;
 const quote = 0x22;
+const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
 
@@ -44,12 +44,10 @@ function endOfString(bytes: Uint8Array, from: number): number {
     const byte = bytes[at]!;
     if (byte === quote) return at;
     if (byte < 0x20) return -1;
-    at += byte === 0x5c ? 2 : 1;
+    at += byte === backslash ? 2 : 1;
   }
   return at;
 }
-
-let sharedKernel: JsonKernel | undefined;
 
 /**
  * Follows one JSON document; rows are the objects directly in `results.bindings`. "Deep" is the inside of a value whose keys do not matter, such as `results.bindings`;
@@ -65,7 +63,7 @@ export class JsonScanner implements AnswerScanner {
   rowsTo = -1;
   /** Index in the last chunk right after the last row that ended there; -1 when none did. */
   lastRowEnd = -1;
-  /** Levels of the deepest value, give or take 64: depth is looked at every 64 bytes. */
+  /** Levels of the deepest value. */
   deepest = 0;
   /** `head.vars`, once they have passed. */
   variables: readonly string[] | undefined;
@@ -167,48 +165,66 @@ export class JsonScanner implements AnswerScanner {
     }
   }
 
-  /** One for all scanners: a run is over before another one begins. */
-  get #kernel(): JsonKernel {
-    sharedKernel ??= createJsonKernel();
-    return sharedKernel;
-  }
-
   /** The hot path: follows strings and brackets only, until the value that began at the floor is closed. */
   #scanDeep(chunk: Uint8Array, from: number): number {
-    const { bytes, state, run } = this.#kernel;
-    const length = Math.min(chunk.length - from, maxRunBytes);
-    bytes.set(length === chunk.length ? chunk : chunk.subarray(from, from + length));
-    bytes.fill(0x20, length, Math.ceil(length / 64) * 64);
-    state[word.depth] = this.#depth;
-    state[word.rows] = this.#rows;
-    state[word.floor] = this.#floor;
-    state[word.rowDepth] = this.#rowDepth;
-    state[word.lastRowEnd] = -1;
-    state[word.inString] = this.#inString ? -1 : 0;
-    state[word.escaped] = this.#escaped ? 1 : 0;
-    state[word.deepest] = this.deepest;
-    return this.#pauseDeep(chunk, from, run(length));
+    const { length } = chunk;
+    const floor = this.#floor;
+    let depth = this.#depth;
+    let at = this.#inString ? this.#behindString(chunk, from) : from;
+    while (at < length && depth > floor) {
+      const byte = chunk[at]!;
+      at += 1;
+      // Square brackets differ from curly ones in this bit only.
+      const bracket = byte | 0x20;
+      if (byte === quote) at = this.#behindString(chunk, at);
+      else if (bracket === openObject) {
+        depth += 1;
+        if (depth > this.deepest) this.deepest = depth;
+      } else if (bracket === closeObject) {
+        depth -= 1;
+        if (depth === this.#rowDepth) this.#endRow(at);
+      } else if (byte === backslash) return this.#fail(brokenDocument);
+    }
+    this.#depth = depth;
+    this.#pauseDeep(chunk, from, at);
+    return at;
   }
 
-  #pauseDeep(chunk: Uint8Array, from: number, end: number): number {
-    const { state } = this.#kernel;
-    if (this.#head !== undefined) this.#collectHead(chunk.subarray(from, from + end));
-    this.#collectTelling(chunk.subarray(from, from + end));
-    this.#depth = state[word.depth]!;
-    this.#rows = state[word.rows]!;
-    this.deepest = state[word.deepest]!;
-    if (state[word.lastRowEnd]! >= 0) this.lastRowEnd = from + state[word.lastRowEnd]!;
-    const closed = this.#depth === this.#floor;
-    this.#inString = !closed && state[word.inString] !== 0;
-    this.#escaped = !closed && state[word.escaped] !== 0;
-    if (closed) {
-      if (chunk[from + end - 1] !== this.#brackets[this.#depth]! + 2) return this.#fail(brokenDocument);
-      if (this.#rowDepth >= 0) this.rowsTo = from + end - 1;
-      this.#closeHead();
-      this.#floor = -1;
-      this.#rowDepth = -1;
+  /** Index behind the end of a string in a deep value. */
+  #behindString(bytes: Uint8Array, from: number): number {
+    const { length } = bytes;
+    let at = this.#escaped ? from + 1 : from;
+    this.#escaped = false;
+    while (at < length) {
+      const byte = bytes[at]!;
+      if (byte === quote) {
+        this.#inString = false;
+        return at + 1;
+      }
+      at += byte === backslash ? 2 : 1;
     }
-    return from + end;
+    this.#inString = true;
+    this.#escaped = at > length;
+    return length;
+  }
+
+  #endRow(at: number): void {
+    this.#rows += 1;
+    this.lastRowEnd = at;
+  }
+
+  #pauseDeep(chunk: Uint8Array, from: number, end: number): void {
+    if (this.#head !== undefined) this.#collectHead(chunk.subarray(from, end));
+    this.#collectTelling(chunk.subarray(from, end));
+    if (this.#depth > this.#floor) return;
+    if (chunk[end - 1] !== this.#brackets[this.#depth]! + 2) {
+      this.#fail(brokenDocument);
+      return;
+    }
+    if (this.#rowDepth >= 0) this.rowsTo = end - 1;
+    this.#closeHead();
+    this.#floor = -1;
+    this.#rowDepth = -1;
   }
 
   /** Where keys matter: the document's own level and that of `results`. */
@@ -253,7 +269,7 @@ export class JsonScanner implements AnswerScanner {
 
   /** Byte by byte as Latin-1, so that a character may be split. */
   #collectHead(bytes: Uint8Array): void {
-    this.#head += Buffer.from(bytes).toString("latin1");
+    this.#head += Buffer.from(bytes.subarray(0, maxHeadBytes + 1)).toString("latin1");
     if (this.#head!.length > maxHeadBytes)
       this.#fail(`The head of the JSON document is larger than ${maxHeadBytes} bytes.`);
   }
