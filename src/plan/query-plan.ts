@@ -25,7 +25,7 @@ export interface PlannedEndpoint {
   readonly maxUrlBytes?: number | undefined;
   /** Its answers are never kept for other queries. */
   readonly neverKept?: true | undefined;
-  /** An endpoint with the same data, which is asked when it fails or is slow. */
+  /** An endpoint with the same data, which is asked when it fails or lacks rows. */
   readonly mirror?: Omit<PlannedEndpoint, "mirror"> | undefined;
   /** Most join keys that it is known to take in one request. */
   readonly maxValuesRows?: number | undefined;

@@ -8,7 +8,7 @@ export const sourceNotes = (sources: readonly SourceReport[]): readonly PlanNote
 function mirrorNote({ endpoint, mirror }: SourceReport): readonly PlanNote[] {
   if (mirror === undefined) return [];
   return [
-    { code: "MIRROR_ANSWERED", message: `${mirror} answered in place of ${endpoint}, which failed or was slow.` },
+    { code: "MIRROR_ANSWERED", message: `${mirror} answered in place of ${endpoint}, which failed or lacked rows.` },
   ];
 }
 

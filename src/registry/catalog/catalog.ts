@@ -77,7 +77,7 @@ export const CatalogEntry = Type.Object({
   pseudoServices: texts("IRIs in SERVICE that are extensions of its engine."),
   rawQueries: boolean("Pass queries on that are no SPARQL 1.1."),
   mirrorOf: Optional(
-    text("Id of an endpoint with the same data, for which it stands in when that one fails or is slow."),
+    text("Id of an endpoint with the same data, for which it stands in when that one fails or lacks rows."),
   ),
   neverKept: Optional(boolean("Never keep its answers for other queries.")),
   builtIn: Optional(Type.Literal(true, { description: "The registry itself; it comes with the service." })),
