@@ -148,7 +148,10 @@ describe.each(Object.keys(members) as readonly (keyof typeof members)[])("%s", (
 
   async function compare(query: GeneratedQuery) {
     const text = printQuery(query, { keyword: "SERVICE", endpoints: urls });
-    const expected = await ask(judge.url, printQuery(query, { keyword: "GRAPH", endpoints: urls }));
+    const expected = await ask(judge.url, printQuery(query, { keyword: "GRAPH", endpoints: urls })).catch(
+      () => undefined,
+    );
+    if (expected === undefined) return undefined;
     for (const recorder of recorders) recorder.clear();
     const found = await difference(fedway, text, expected);
     const second = found && operatorsOf(query).has("minus") ? await secondJudgement(query) : undefined;
@@ -173,12 +176,19 @@ describe.each(Object.keys(members) as readonly (keyof typeof members)[])("%s", (
     const excuses: string[] = [];
     let informative = 0;
     let cases = 0;
+    // Without its optimiser Jena ends a few queries in an error.
+    let unjudged = 0;
     for (const { query } of sample(
       generatedCases(() => data),
       { seed, numRuns: runs },
     )) {
       if (!isJudged(query)) continue;
-      const { found, excuse, informative: isTelling } = await compare(query);
+      const compared = await compare(query);
+      if (compared === undefined) {
+        unjudged++;
+        continue;
+      }
+      const { found, excuse, informative: isTelling } = compared;
       if (found !== undefined) {
         // At once: a run of thousands may be ended early.
         console.log(
@@ -190,9 +200,10 @@ describe.each(Object.keys(members) as readonly (keyof typeof members)[])("%s", (
       cases++;
     }
     const told = `${failures.length} differences, ${excuses.length} with a question that an engine answers wrongly itself`;
-    console.log(`${cases} cases, ${informative} informative, seed ${seed}, ${told}`);
+    console.log(`${cases} cases, ${unjudged} not judged, ${informative} informative, seed ${seed}, ${told}`);
     expect(failures.slice(0, 5).join("\n\n")).toBe("");
     expect(failures).toHaveLength(0);
+    expect(unjudged / cases).toBeLessThan(0.02);
     expect(informative / cases).toBeGreaterThanOrEqual(0.6);
   });
 });
