@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# @traqula/parser-sparql-1-2 1.3.1: an aggregate of a subquery is refused where EXISTS around the subquery stands in an aggregate.
+# @traqula/parser-sparql-1-2, version 1.3.1 (npm): an aggregate of a subquery is refused where EXISTS around the subquery stands in an
+# aggregate. Needs Node and npm.
 #
 # Expected: the query is read. What is forbidden is an aggregate as a part of another one's expression (SPARQL 1.1 Query, errata-query-5);
-# the columns of a subquery are of another query, which is evaluated by itself (section 12). sparqljs 3.7.4 and Oxigraph 0.5.11, run
+# the columns of a subquery are of another query, which is evaluated first (section 12). sparqljs 3.7.4 and Oxigraph 0.5.11, run
 # beside it, read it; all three read it with the subquery outside of the aggregate.
 set -euo pipefail
 folder=$(mktemp -d)

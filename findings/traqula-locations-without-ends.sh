@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# @traqula/parser-sparql-1-2 1.3.1: with a factory that tracks source locations, each node has the offset where it starts, and NaN where
-# it ends.
+# @traqula/parser-sparql-1-2, version 1.3.1 (npm): with a factory that tracks source locations, each node has the offset where it starts,
+# and NaN where it ends. Needs Node and npm.
 #
 # Expected: both offsets. The option of the factory is documented as "Whether this AstFactory will track source location", and a location has
 # two numbers by its type. The lexer is built with positions of starts only; `lexerConfig: { positionTracking: "full" }`, which the READMEs of

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Virtuoso 7.2 (Debian: virtuoso-opensource-7-bin): DESCRIBE without FROM is empty for a resource that is no object of a triple and has no
+# Virtuoso, version 7.2.5 (Debian: virtuoso-opensource-7-bin): DESCRIBE without FROM is empty for a resource that is no object of a triple and has no
 # rdf:type, although it has triples. Needs Virtuoso (virtuoso-t and isql-vt), Python 3 and curl.
 #
 # Expected: triples in each answer. What a description holds is for the service to say (SPARQL 1.1 Query, section 16.4); this one says, when
@@ -9,7 +9,8 @@
 set -euo pipefail
 export PATH="$PATH:/usr/sbin"
 folder=$(mktemp -d)
-trap 'kill "${server:-0}" 2>/dev/null; wait 2>/dev/null; rm -rf "$folder"' EXIT
+server=
+trap 'if [ -n "$server" ]; then kill "$server" 2>/dev/null; wait; fi; rm -rf "$folder"' EXIT
 cd "$folder"
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 sql=$(free_port)
