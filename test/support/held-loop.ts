@@ -40,6 +40,21 @@ export async function holding<T>(work: () => Promise<T> | T): Promise<Held<T>> {
   return { longestMs, totalMs: spentMs() - startedMs, outcome };
 }
 
+/** Runs `work`, and `look` in every turn of the event loop that it leaves to others. @throws what the work throws */
+export async function lookBetweenTurns<T>(work: () => Promise<T>, look: () => void): Promise<T> {
+  let isOver = false;
+  const watch = (): void => {
+    look();
+    if (!isOver) setImmediate(watch);
+  };
+  setImmediate(watch);
+  try {
+    return await work();
+  } finally {
+    isOver = true;
+  }
+}
+
 /** The processor time of this thread that some work took, milliseconds. @throws what the work throws */
 export async function processorMsOf(work: () => unknown): Promise<number> {
   const startedMs = spentMs();

@@ -1,6 +1,7 @@
 /**
  * Walks and faces of the house. A walk is what runs for one request when all is warm; a face is what other rooms import of a room.
- * Prints the table of `src/README.md`; `--write` puts it there, `--check` fails where it has grown by more than 3 %.
+ * Prints the table of `src/README.md`; `--write` puts it there, `--check` fails where it has grown by more than 3 %, and `--files`
+ * prints the files of each walk instead, with the lines and functions of each that run.
  */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -384,9 +385,23 @@ export function grown(stored: Table, now: Table): readonly string[] {
 /** The table with faces alone. */
 export const faceTable = (): Table => tableOf([]);
 
+function printFiles(columns: readonly Column[]): void {
+  for (const { title, visited } of columns) {
+    console.log(`\n${title}`);
+    const functions = new Map(placesOf(visited, "F"));
+    for (const [file, lines] of placesOf(visited, "L").toSorted()) {
+      console.log(
+        `${figure(lines).padStart(6)} lines ${String(functions.get(file) ?? 0).padStart(4)} functions  ${file}`,
+      );
+    }
+  }
+}
+
 async function main(mode: string | undefined): Promise<void> {
   const stored = storedTable();
-  const table = tableOf(await measureAll());
+  const columns = await measureAll();
+  if (mode === "--files") return printFiles(columns);
+  const table = tableOf(columns);
   console.log(markdown(table));
   if (mode === "--write") {
     const text = readFileSync(overview, "utf8");
