@@ -84,6 +84,7 @@ export async function openChangingMembers(
   const members = new Map(entries.map(({ id, url }, index) => [url, { id, triples: new Set(data[index]) }]));
   const stores = new Map<string, oxigraph.Store>();
   const requests: SparqlRequest[] = [];
+  const lateTurns = new Map<string, number>();
   let open = 0;
   let bytes = 0;
 
@@ -97,7 +98,7 @@ export async function openChangingMembers(
     async query(request): Promise<SparqlAnswer> {
       requests.push(request);
       open++;
-      await nextTurn();
+      for (let left = lateTurns.get(request.endpoint.url) ?? 0; left >= 0; left--) await nextTurn();
       open--;
       request.signal.throwIfAborted();
       const answer = answered(storeOf(request.endpoint.url), request);
@@ -189,6 +190,10 @@ export async function openChangingMembers(
         return build !== undefined && models.get(id)?.described?.build === build ? [url] : [];
       }),
     triplesAt: (index: number): Set<string> => members.get(entries[index]?.url ?? "")?.triples ?? new Set(),
+    /** Members answer so many turns of the event loop late from now on. */
+    delay: (turns: readonly number[]): void => {
+      for (const [index, { url }] of entries.entries()) lateTurns.set(url, turns[index] ?? 0);
+    },
     /** The data of a member have changed. */
     changed: (index: number): void => void stores.delete(entries[index]?.url ?? ""),
     async ask(text: string, over: boolean): Promise<HistoryAnswer> {

@@ -2,8 +2,8 @@ import type * as RDF from "../../rdf/term.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { PartialAggregate, Summary, Top } from "../demand.ts";
 import { termToText } from "../../results/terms.ts";
-import { integer } from "../expressions/numbers.ts";
-import { numeric } from "../expressions/values.ts";
+import { compareNumbers, integer, type Numeric } from "../expressions/numbers.ts";
+import { numeric, valueOf } from "../expressions/values.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
 import type * as Algebra from "./algebra.ts";
 import { innerName } from "./inner-names.ts";
@@ -40,7 +40,8 @@ function summarisedGroup({ input, variables, aggregates }: Algebra.Group): Algeb
   const hasExtremes = aggregates.some(({ aggregator }) => aggregator === "min" || aggregator === "max");
   // An endpoint without solutions has a row for its one group of none, with an extreme that is no value.
   const count = by.length === 0 && hasExtremes ? partialOf("COUNT", "*") : undefined;
-  const leaves = summarisedLeaves(input, { by, aggregates: [...partials.values()] });
+  const aggregated: Summary = { by, aggregates: [...partials.values()] };
+  const leaves = summarisedLeaves(input, (clause) => clause.summarising?.(aggregated));
   if (!leaves) return undefined;
   const some = count === undefined ? leaves : someOf(leaves, count);
   const all = merged.flatMap((one) => one?.aggregates ?? []);
@@ -119,16 +120,19 @@ function summarisedOrder({ limit, ...order }: Algebra.OrderBy): Algebra.OrderBy 
   const isDescending = first.subType === "operator" && first.operator === "desc";
   const variable = aggregatedIn(isDescending ? first.args[0] : first);
   if (variable === undefined || variable === "*") return undefined;
-  // With one more it is seen whether others are equal to the last, of which the rest of the order decides.
-  const rows = others.length === 0 ? limit : limit + 1;
-  const input = summarisedLeaves(order.input, { order: variable, descending: isDescending, rows });
+  const top = { order: variable, descending: isDescending };
+  const input = summarisedLeaves(order.input, (clause) =>
+    others.length === 0 ? clause.summarising?.({ ...top, rows: limit }) : topLeaf(clause, { ...top, rows: limit + 1 }),
+  );
   return input && { ...order, limit, input };
 }
 
-function summarisedLeaves(operation: Algebra.Operation, summary: Summary): Algebra.Operation | undefined {
+function summarisedLeaves(
+  operation: Algebra.Operation,
+  summary: (clause: LeafClause) => LeafClause | undefined,
+): Algebra.Operation | undefined {
   if (operation.type === "fedway:leaf") {
-    const { clause } = operation;
-    const made = "order" in summary ? topLeaf(clause, summary) : clause.summarising?.(summary);
+    const made = summary(operation.clause);
     return made && leafOf(made);
   }
   if (operation.type !== "union") return undefined;
@@ -136,7 +140,10 @@ function summarisedLeaves(operation: Algebra.Operation, summary: Summary): Algeb
   return input.length < operation.input.length ? undefined : { type: "union", input };
 }
 
-/** The leaf of the first solutions of another one, and of all that are equal to the last of them. */
+/**
+ * The leaf of the first solutions of another one, one more than are wanted, and of all that are equal to the last wanted. Each member
+ * of a leaf gives as many, in its own order: what it leaves out comes no earlier than the one more of all.
+ */
 function topLeaf(clause: LeafClause, top: Top): LeafClause | undefined {
   const first = clause.summarising?.(top);
   return (
@@ -145,18 +152,33 @@ function topLeaf(clause: LeafClause, top: Top): LeafClause | undefined {
       async *solutions(keys) {
         const rows: Bindings[] = [];
         for await (const batch of first.solutions(keys)) rows.push(...batch);
-        const bound = rows.length < top.rows ? undefined : tiedValue(rows, top);
+        const numbers = rows.length < top.rows ? [] : rows.map((row) => numberIn(row, top.order));
+        // What a description called a number and is none has its place in the order of all solutions.
+        if (numbers.includes(undefined)) return yield* clause.solutions(keys);
+        const bound = tiedNumber(
+          numbers.filter((number) => number !== undefined),
+          top,
+        );
         if (bound === undefined) yield rows;
-        else yield* (clause.summarising?.({ ...top, bound }) ?? clause).solutions(keys);
+        else yield* (clause.summarising?.({ ...top, bound: termToText(numeric(bound)) }) ?? clause).solutions(keys);
       },
     }
   );
 }
 
-/** The number of the last two rows, where they have one; those that differ in digits only, too. */
-function tiedValue(rows: readonly Bindings[], { order }: Top): string | undefined {
-  const [one, last] = rows.slice(-2).map((row) => row.get(order));
-  return one && last && Number(one.value) === Number(last.value) ? termToText(last) : undefined;
+function numberIn(row: Bindings, name: string): Numeric | undefined {
+  const term = row.get(name);
+  const value = term?.termType === "Literal" ? valueOf(term) : undefined;
+  return value?.kind === "number" ? value.number : undefined;
+}
+
+/** The last number that is wanted, where the next one equals it: members may have left out others that do. */
+function tiedNumber(numbers: readonly Numeric[], { rows, descending }: Top): Numeric | undefined {
+  const sorted = numbers.toSorted((one, other) =>
+    descending ? compareNumbers(other, one) : compareNumbers(one, other),
+  );
+  const [last, next] = sorted.slice(rows - 2, rows);
+  return last && next && compareNumbers(last, next) === 0 ? last : undefined;
 }
 
 /** A variable, or `*`. */
