@@ -14,7 +14,6 @@ import type { LocalDispatch } from "../outbound/local-answer.ts";
 import type { CredentialFile } from "../outbound/credential-file.ts";
 import { createCredentials, type Credentials } from "../outbound/credentials.ts";
 import { createJsonClient, type JsonClient } from "../outbound/json-client.ts";
-import { createMirroredClient } from "../outbound/mirrored-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -73,8 +72,6 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
   const embedder = openEmbedder(config.embeddings, json);
   return {
     sparql,
-    /** The client for queries: also asks the mirror of an endpoint that fails. */
-    mirrored: createMirroredClient({ client: sparql, now: steadyClock.now }),
     documents,
     asker: createAsker({ client: sparql, documents, clock: steadyClock }),
     json,
@@ -140,7 +137,7 @@ export function openEvaluators(
     keepAnswersMs: limits.subanswerTtlMs,
     limits: { maxSolutions, maxHeldBytes, heldHeadBytes },
     world: {
-      client: clients.mirrored,
+      client: clients.sparql,
       documents: clients.documents,
       now: steadyClock.now,
       clauseAt,
@@ -171,7 +168,7 @@ interface ExecutorParts {
  * and logged.
  */
 export function openExecutors({ clients, registry, log, metrics }: ExecutorParts, evaluators: Evaluators) {
-  const direct = createDirectExecutor(clients.mirrored, steadyClock.now);
+  const direct = createDirectExecutor(clients.sparql, steadyClock.now);
   const { verifier: sources } = registry.sources;
   sources.onRefuted(({ endpoint, patterns }) => {
     metrics.observeRefutedFacts(endpoint);

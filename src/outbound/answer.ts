@@ -8,9 +8,16 @@ import { codingError, type ContentCoding, createDecoder } from "./content-coding
 import { lastWords, quoted } from "./excerpt.ts";
 import type { BodySink, Exchange } from "./exchange.ts";
 import type { ResponseHeaders } from "./media-types.ts";
-import { failureIn, lackOf, partialRefused, partialSigns, type PartialSigns } from "./partial-answers.ts";
+import {
+  failureIn,
+  lackOf,
+  lookedInto,
+  noSigns,
+  partialRefused,
+  partialSigns,
+  type PartialSigns,
+} from "./partial-answers.ts";
 import { brokeOff } from "./refusals.ts";
-import { lookedInto } from "./row-caps.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 
 /** Known facts about an answer before its first byte. */
@@ -58,7 +65,7 @@ export class AnswerMonitor {
   /** Bytes after the last whole item, as far as they are kept. */
   #kept: Buffer[] = [];
   #room = keptBytes;
-  #trailing: PartialSigns = {};
+  #trailing = noSigns;
 
   constructor(options: MonitorOptions) {
     this.#options = options;
@@ -375,6 +382,10 @@ class EncodingCheck {
 
   /** False as soon as they are not. */
   push(chunk: Uint8Array): boolean {
+    return (this.#rest.length === 0 && isUtf8(chunk)) || this.#pushSplit(chunk);
+  }
+
+  #pushSplit(chunk: Uint8Array): boolean {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const whole = wholeCharacters(bytes);
     if (whole === bytes.length) {

@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { gathered } from "../results/gathered-body.ts";
 import { AnswerMonitor, answerTooLarge, StreamedAnswer } from "./answer.ts";
-import { awaitTurn, type Call } from "./call.ts";
+import { awaitTurn, type Call, outcomeName, refusalOutcome } from "./call.ts";
 import {
   acceptsCoding,
   codingError,
@@ -22,11 +22,9 @@ import {
   shownMediaType,
   type ResponseHeaders,
 } from "./media-types.ts";
-import { outcomeName, refusalOutcome } from "./observer.ts";
-import { failureIn, partialRefused, type PartialSigns, signsFor } from "./partial-answers.ts";
+import { failureIn, lookedInto, partialRefused, type PartialSigns, signsFor } from "./partial-answers.ts";
 import type { Refusal } from "./refusals.ts";
 import type { EncodedRequest } from "./request-encoding.ts";
-import { lookedInto } from "./row-caps.ts";
 import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
 
 /** How one HTTP request went that brought no answer. */
@@ -60,6 +58,8 @@ interface Head {
   readonly status: number;
   readonly mediaType: string;
   readonly coding: ContentCoding;
+  /** The body goes on as the endpoint has encoded it. */
+  readonly passes: boolean;
   readonly signs: PartialSigns;
   readonly freshMs: number | undefined;
 }
@@ -141,9 +141,12 @@ class Attempt implements ExchangeListener {
     if (signs.partial !== undefined && request.acceptPartial !== true) {
       return this.#stop(partialRefused(signs.partial, status));
     }
-    const coding = codingOf(headers);
+    const coding = headers["content-encoding"] === undefined ? "identity" : codingOf(headers);
     if (coding === undefined) return this.#stop(unknownCoding(headers));
-    return this.#answerBody({ status, mediaType, coding, signs, freshMs: freshMsOf(headers) }, contentLength(headers));
+    const { encoding, acceptEncoding = "identity" } = request;
+    const passes = coding !== "identity" && encoding === "pass" && acceptsCoding(acceptEncoding, coding);
+    const head = { status, mediaType, coding, passes, signs, freshMs: freshMsOf(headers) };
+    return this.#answerBody(head, contentLength(headers));
   }
 
   /** Ends the request without an answer. */
@@ -207,7 +210,7 @@ class Attempt implements ExchangeListener {
       return;
     }
     const isReceived = head.coding === "identity" && call.requestBytes > lookAheadBytes;
-    const body = gathered(this.#passes(head) ? received : decoded, isReceived);
+    const body = gathered(head.passes ? received : decoded, isReceived);
     const answer = (end: AnswerEnd | FedwayError): void => {
       if (end instanceof FedwayError) this.fault(end);
       else this.#answer(head, body, end);
@@ -245,7 +248,7 @@ class Attempt implements ExchangeListener {
       exchange: this.#exchange,
       monitor: this.#monitor(head),
       coding: head.coding,
-      passes: this.#passes(head),
+      passes: head.passes,
       status: head.status,
     });
     this.#answer(head, body, body.over);
@@ -257,20 +260,14 @@ class Attempt implements ExchangeListener {
     return new AnswerMonitor({ mediaType, request, signs, status, maxBytes });
   }
 
-  /** The body goes on as the endpoint has encoded it. */
-  #passes({ coding }: Head): boolean {
-    const { encoding, acceptEncoding = "identity" } = this.#call.request;
-    return encoding === "pass" && acceptsCoding(acceptEncoding, coding);
-  }
-
   /** @param end known where the whole body has been judged */
   #answer(head: Head, body: SparqlAnswer["body"], end: AnswerEnd | Promise<AnswerEnd>): void {
-    const { status, mediaType, coding, freshMs, signs } = head;
+    const { status, mediaType, coding, passes, freshMs, signs } = head;
     const { looksInto, acceptPartial, kind } = this.#call.request;
     const mayLackRows =
       (signs.rowCap ?? signs.silentCap ?? signs.total) !== undefined ||
       (acceptPartial === true && looksInto === true && kind !== "boolean");
-    const contentEncoding = this.#passes(head) ? coding : "identity";
+    const contentEncoding = passes ? coding : "identity";
     const { requests } = this.#call;
     const whole = end instanceof Promise ? undefined : end;
     const { partial } = whole ?? signs;

@@ -1,12 +1,11 @@
 import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Admission } from "./breaker.ts";
 import type { RetryOptions } from "./conversation.ts";
 import type { Credentials, Signer } from "./credentials.ts";
-import { type EndpointState, metricName } from "./endpoint-states.ts";
+import { type Admission, type EndpointState, healthSign, metricName } from "./endpoint-states.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import type { Network } from "./network.ts";
-import { healthSign, outcomeName, type OutboundObserver, type RequestEnd, type RequestOutcome } from "./observer.ts";
+import type { ExchangeReport, OutboundObserver, RequestEnd, RequestOutcome } from "./observer.ts";
 import { reviewRowCap } from "./partial-answers.ts";
 import type { Scheduler, Waiter } from "./scheduler.ts";
 import type {
@@ -280,7 +279,7 @@ export class Call extends Task {
       breaker.leave(this.#admission, healthSign(outcome, waitedMs >= slowMs), { run: this.request.partOf, error });
     }
     if (this.#holdsSlot) scheduler.release();
-    reviewRowCap(this, outcome);
+    if (this.state.rowCap !== undefined) reviewRowCap(this, outcome);
     const status = outcome instanceof FedwayError ? outcome.details.upstreamStatus : undefined;
     const name = outcomeName(outcome, outcome === this.interrupted);
     this.over(name);
@@ -383,4 +382,21 @@ function endpointBusy(): FedwayError {
     fault: "busy",
     next: "Try again in a moment, or send fewer queries at once.",
   });
+}
+
+/** How a query ended, as a metric label. @param interrupted by its signal or its deadline */
+export function outcomeName(outcome: AnswerEnd | FedwayError, interrupted: boolean): ExchangeReport["outcome"] {
+  if (!(outcome instanceof FedwayError)) return outcome.partial === undefined ? "ok" : "partial";
+  if (outcome.code === "DEADLINE_EXCEEDED" || outcome.code === "ENDPOINT_TIMEOUT") return "timeout";
+  if (interrupted || outcome.code === "CANCELLED") return "cancelled";
+  // Endpoints inside this process fail without a fault kind of the network.
+  return outcome.details.fault ?? "http-5xx";
+}
+
+/** How a request ended whose response has this status and is no answer. */
+export function refusalOutcome(status: number): RequestOutcome {
+  if (status < 300) return "wrong-media-type";
+  if (status < 400) return "http-3xx";
+  if (status === 429) return "http-429";
+  return status < 500 ? "http-4xx" : "http-5xx";
 }

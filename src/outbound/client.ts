@@ -1,16 +1,17 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { acceptFor } from "../results/negotiation.ts";
 import { addressRefused } from "./address-guard.ts";
-import type { BreakerThresholds } from "./breaker.ts";
 import { attempt } from "./attempt.ts";
 import { Call, type CallContext } from "./call.ts";
 import type { Credentials } from "./credentials.ts";
 import { Conversation, type RetryOptions, tooLongForGet } from "./conversation.ts";
-import { type Breakers, createVetting, EndpointStates, metricName } from "./endpoint-states.ts";
+import { type Breakers, type BreakerThresholds, createVetting, EndpointStates, metricName } from "./endpoint-states.ts";
 import { answerLocally, type LocalDispatch } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import type { OutboundObserver } from "./observer.ts";
 import { encodeRequest } from "./request-encoding.ts";
-import { isSound, soundAccept, withKeptTerms } from "./sound-formats.ts";
+import { queryWithMirror } from "./mirrors.ts";
+import { fullFormats, isSound, plainNames, soundAccept, usualAccepts, withKeptTerms } from "./sound-formats.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 
 /** Thresholds of the circuit breakers. */
@@ -80,10 +81,10 @@ export function createSparqlClient(
     local,
     slowMs,
     ...settingsOf(options),
-    query: (request) => query(request),
+    query: (request) => send(request),
   };
 
-  const query = async (request: SparqlRequest): Promise<SparqlAnswer> => {
+  const send = async (request: SparqlRequest): Promise<SparqlAnswer> => {
     if (network.closed) throw networkClosed();
     const { endpoint, budget } = request;
     budget?.take();
@@ -103,7 +104,7 @@ export function createSparqlClient(
       if (queued !== undefined) await queued;
       call.admit();
       const answer = await converse(call, url);
-      if (isSound(request, answer.mediaType)) return answer;
+      if (isTrusted(request, answer)) return answer;
       return await withKeptTerms(call, answer, (question) => askBeside(call, question, url));
     } catch (thrown) {
       throw failed(call, thrown);
@@ -111,7 +112,11 @@ export function createSparqlClient(
   };
 
   return {
-    query,
+    query(request) {
+      const { mirror, ...endpoint } = request.endpoint;
+      if (mirror === undefined) return send(request);
+      return queryWithMirror({ ...request, endpoint }, mirror, send, network.clock.now);
+    },
     breakers: states.breakers,
     certificateEndMs: (url) => network.certificateEndMs(url),
     async close() {
@@ -161,11 +166,19 @@ async function converse(call: Call, url: URL): Promise<SparqlAnswer> {
 
 /** Method and Accept of the first request: those that have worked. A caller that names one format wants no other. */
 function askAsLearned(call: Call): void {
-  const { endpoint, kind, accept } = call.request;
+  const { endpoint, kind, accept, columns } = call.request;
   const learned = { ...endpoint.learned, ...call.state.learned };
   call.method = endpoint.method ?? learned.method ?? "post-form";
-  call.accept = soundAccept((accept.includes(",") ? learned.accept?.[kind] : undefined) ?? accept, call.request);
+  const given = (accept.includes(",") ? learned.accept?.[kind] : undefined) ?? accept;
+  const isForAny = endpoint.formats === undefined && given === acceptFor(kind);
+  const isUsual = isForAny && plainNames.test(columns?.asked.join() ?? "");
+  call.accept = isUsual ? usualAccepts[kind] : soundAccept(given, call.request);
 }
+
+/** The answer is in a format in which the endpoint keeps every term; where formats were not probed: in one that no engine gets wrong. */
+const isTrusted = (request: SparqlRequest, { mediaType }: SparqlAnswer): boolean =>
+  (request.endpoint.formats === undefined && fullFormats[request.kind].includes(mediaType)) ||
+  isSound(request, mediaType);
 
 /** The error of a query that never becomes a call; the observer is notified, too. */
 function refusedTarget(

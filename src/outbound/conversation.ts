@@ -134,7 +134,7 @@ export class Conversation {
   }
 
   #afterRefusal(refusal: Refusal): number {
-    if (isRedirect(refusal)) {
+    if (refusal.status < 400 && isRedirect(refusal)) {
       this.#follow(refusal);
       return 0;
     }

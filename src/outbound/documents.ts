@@ -16,11 +16,11 @@ import { CollectedBody, Exchange } from "./exchange.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import { documentMediaType, headerOf, rdfAccept } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
-import { outcomeName, refusalOutcome, type OutboundObserver } from "./observer.ts";
+import type { OutboundObserver } from "./observer.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
 import { parseRetryAfter, type Refusal, refusalError } from "./refusals.ts";
 import { Scheduler } from "./scheduler.ts";
-import { hostTurn, takeSlot, Task } from "./call.ts";
+import { hostTurn, outcomeName, refusalOutcome, takeSlot, Task } from "./call.ts";
 
 /** One document to fetch. */
 interface ReadRequest {

@@ -1,7 +1,5 @@
-import type { ErrorCode } from "../errors/codes.ts";
-import { FedwayError, type FaultKind } from "../errors/fedway-error.ts";
-import type { BreakerState, BreakerSource, HealthSign } from "./breaker.ts";
-import type { AnswerEnd } from "./sparql-client.ts";
+import type { FaultKind } from "../errors/fedway-error.ts";
+import type { BreakerSource, BreakerState } from "./endpoint-states.ts";
 
 /** How one query ended, for metrics. */
 export interface ExchangeReport {
@@ -63,52 +61,4 @@ export interface OutboundObserver {
   /** A request is sent; the returned function is called once when it is over, its body included. */
   onRequest?(request: RequestStart): (end: RequestEnd) => void;
   onBreaker?(report: BreakerReport): void;
-}
-
-/** How a query ended, as a metric label. @param interrupted by its signal or its deadline */
-export function outcomeName(outcome: AnswerEnd | FedwayError, interrupted: boolean): ExchangeReport["outcome"] {
-  if (!(outcome instanceof FedwayError)) return outcome.partial === undefined ? "ok" : "partial";
-  if (outcome.code === "DEADLINE_EXCEEDED" || outcome.code === "ENDPOINT_TIMEOUT") return "timeout";
-  if (interrupted || outcome.code === "CANCELLED") return "cancelled";
-  // Endpoints inside this process fail without a fault kind of the network.
-  return outcome.details.fault ?? "http-5xx";
-}
-
-/** How a request ended whose response has this status and is no answer. */
-export function refusalOutcome(status: number): RequestOutcome {
-  if (status < 300) return "wrong-media-type";
-  if (status < 400) return "http-3xx";
-  if (status === 429) return "http-429";
-  return status < 500 ? "http-4xx" : "http-5xx";
-}
-
-type Judge = (error: FedwayError, slow: boolean) => boolean;
-const always: Judge = () => true;
-
-/** Errors that speak against the endpoint, and when. */
-const faults: Readonly<Partial<Record<ErrorCode, Judge>>> = {
-  ENDPOINT_UNREACHABLE: always,
-  ENDPOINT_FAILED: always,
-  ENDPOINT_BROKE_OFF: ({ details }) => details.fault === "reset",
-  // With a status the engine itself has reported the time-out: it is alive.
-  ENDPOINT_TIMEOUT: ({ details }) => details.upstreamStatus === undefined,
-  DEADLINE_EXCEEDED: (_error, slow) => slow,
-};
-
-/** Errors that only an endpoint in good health causes. */
-const signsOfLife: ReadonlySet<ErrorCode> = new Set([
-  "ENDPOINT_REJECTED_QUERY",
-  "ENDPOINT_REFUSED",
-  "ENDPOINT_PARTIAL",
-  "ANSWER_TOO_LARGE",
-]);
-
-/**
- * Sign of a query's end about its endpoint. Connection faults, 5xx and silence are faults; rate limits,
- * malformed answers and cancellations say nothing.
- * @param slow the request waited so long for its response head that its own deadline speaks against the endpoint
- */
-export function healthSign(outcome: AnswerEnd | FedwayError, slow: boolean): HealthSign {
-  if (!(outcome instanceof FedwayError) || signsOfLife.has(outcome.code)) return "good";
-  return faults[outcome.code]?.(outcome, slow) === true ? "fault" : "none";
 }

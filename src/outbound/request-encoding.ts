@@ -36,6 +36,7 @@ function pathWith(target: string, parameters: string): string {
 
 /** Path and query part of an endpoint's URL, without the default graphs there where the query brings its own dataset. */
 function targetOf(url: URL, query: ProtocolQuery): string {
+  if (url.search === "") return url.pathname;
   const target = url.pathname + url.search;
   const { bare, defaultGraphs } = splitGraphs(target);
   return defaultGraphs.length > 0 && bringsDataset(query) ? bare : target;

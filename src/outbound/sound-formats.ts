@@ -1,17 +1,20 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
-import { bareMediaType } from "../results/negotiation.ts";
+import { acceptFor, bareMediaType } from "../results/negotiation.ts";
 import type { Call } from "./call.ts";
 import { answerMediaType } from "./media-types.ts";
 import type { SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 import { readWhole, type WholeAnswer } from "./whole-answer.ts";
 
-// Engines change terms in formats that abbreviate: doubles become decimals in Turtle and JSON-LD, blank nodes strings in CSV.
-// These write every term with all its parts, and every engine writes them.
 const xmlTuples = "application/sparql-results+xml";
 const tuples: readonly string[] = ["application/sparql-results+json", xmlTuples];
-const fullFormats: Readonly<Record<AnswerKind, readonly string[]>> = {
+
+/**
+ * Formats that write every term with all its parts, and that every engine writes. Engines change terms in formats that
+ * abbreviate: doubles become decimals in Turtle and JSON-LD, blank nodes strings in CSV.
+ */
+export const fullFormats: Readonly<Record<AnswerKind, readonly string[]>> = {
   bindings: tuples,
   boolean: tuples,
   quads: ["application/n-triples", "application/rdf+xml"],
@@ -26,21 +29,31 @@ function soundFormats(asked: SparqlRequest): readonly string[] {
   return probed.length > 0 ? probed : fullFormats[asked.kind];
 }
 
-const isPlain = (name: string): boolean => /^\p{ASCII}*$/u.test(name);
+/** Names of columns that all engines write rightly: Virtuoso encodes others twice in JSON. */
+export const plainNames = /^\p{ASCII}*$/u;
 
 /** An Accept header with the sound formats first; all others stand last, or are left out where formats were probed. */
 export function soundAccept(accept: string, asked: SparqlRequest): string {
   if (!accept.includes(",")) return accept;
   const sound = soundFormats(asked);
-  const hasPlainNames = asked.columns === undefined || asked.columns.asked.every(isPlain);
-  // Virtuoso encodes the names of columns twice in JSON.
+  const hasPlainNames = asked.columns === undefined || plainNames.test(asked.columns.asked.join());
   const wanted = hasPlainNames || !sound.includes(xmlTuples) ? sound : [xmlTuples];
+  return withFirst(wanted, accept, probedFormats(asked).length === 0);
+}
+
+function withFirst(wanted: readonly string[], accept: string, keepsOthers: boolean): string {
   const ranges = accept.split(",").map((range) => range.trim());
   const first = ranges.filter((range) => wanted.includes(bareMediaType(range)));
-  const others = ranges.filter((range) => !wanted.includes(bareMediaType(range)));
-  const last = probedFormats(asked).length > 0 ? [] : others.map((range) => `${bareMediaType(range)};q=0.1`);
-  return [...(first.length > 0 ? first : wanted), ...last].join(", ");
+  const others = ranges.filter((range) => keepsOthers && !wanted.includes(bareMediaType(range)));
+  return [...(first.length > 0 ? first : wanted), ...others.map((range) => `${bareMediaType(range)};q=0.1`)].join(", ");
 }
+
+/** `soundAccept` of `acceptFor(kind)` where formats were not probed and columns have plain names. */
+export const usualAccepts: Readonly<Record<AnswerKind, string>> = {
+  bindings: withFirst(fullFormats.bindings, acceptFor("bindings"), true),
+  boolean: withFirst(fullFormats.boolean, acceptFor("boolean"), true),
+  quads: withFirst(fullFormats.quads, acceptFor("quads"), true),
+};
 
 /** True of an answer in a sound format; ASK has no terms. */
 export const isSound = (asked: SparqlRequest, mediaType: string): boolean =>

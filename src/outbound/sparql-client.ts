@@ -93,7 +93,7 @@ export interface SparqlRequest extends ProtocolQuery {
   readonly maxBytes?: number;
   /**
    * The endpoint is asked whether there are more rows where a round number of them may be its cap, and nothing says so
-   * (`row-caps.ts`). Default false.
+   * (`partial-answers.ts`). Default false.
    */
   readonly looksInto?: boolean | undefined;
   /** With `looksInto`: a query that counts triples which the whole graph has; absent where there is none. */

@@ -91,7 +91,9 @@ function limitOf(query: string): number | undefined {
 
 /** One whole, parsed answer. @throws FedwayError as `Asker.ask` */
 export async function readWhole(request: AskRequest, options: ReadOptions): Promise<WholeAnswer> {
-  const { endpoint, query, signal, timeoutMs, maxRows, maxBytes, budget } = request;
+  const { query, signal, timeoutMs, maxRows, maxBytes, budget } = request;
+  // It is about this endpoint: its mirror may be another engine.
+  const { mirror: _mirror, ...endpoint } = request.endpoint;
   const { client, clock = systemClock, pastBreaker = false } = options;
   const { kind = kindOf(query) } = request;
   const { accept = acceptFor(kind) } = request;

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/clock.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { FedwayError, type ErrorDetails } from "../../../src/errors/fedway-error.ts";
-import { type Admission, Breaker, type HealthSign } from "../../../src/outbound/breaker.ts";
-import { healthSign } from "../../../src/outbound/observer.ts";
+import { type Admission, Breaker, healthSign, type HealthSign } from "../../../src/outbound/endpoint-states.ts";
 
 /**
  * A breaker of three faults with cool-downs of 100 to 300 ms, taken through some steps. A number lets so many milliseconds

@@ -3,7 +3,7 @@ import { type SharedBreakersOptions, BreakerSharing } from "../../../src/outboun
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { HealthSign } from "../../../src/outbound/breaker.ts";
+import type { HealthSign } from "../../../src/outbound/endpoint-states.ts";
 import { EndpointStates, type EndpointState } from "../../../src/outbound/endpoint-states.ts";
 import type { BreakerReport } from "../../../src/outbound/observer.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";

@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyClock } from "../../../src/clock.ts";
-import { createMirroredClient } from "../../../src/outbound/mirrored-client.ts";
 import { createSharingClient } from "../../../src/engine/evaluators/sharing-client.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
@@ -56,7 +55,7 @@ const request = (endpoint: EndpointTarget, changes: Partial<SparqlRequest> = {})
 
 const client = (keepMs = 0) =>
   createSharingClient({
-    client: createMirroredClient({ client: outbound, now: steadyClock.now }),
+    client: outbound,
     now: steadyClock.now,
     keepMs,
   });
