@@ -1,3 +1,4 @@
+import { itemAt } from "../../src/values.ts";
 import type { Interpretation } from "./rules/interpretations.ts";
 import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import {
@@ -212,7 +213,8 @@ async function chooseRefined(
     const sourced = await answers?.sources(shardOfCell(cells.cells, placementOf(used.solution.rules, precedence)));
     const sources = sourced?.map(({ source }) => source);
     const asksMore = spec.mode === "balanced" && sourced !== undefined && round < mostRefinements;
-    const refined = asksMore ? refinedBy(problem, (await answers?.enoughCells(sourced)) ?? []) : undefined;
+    const enough = asksMore ? await answers?.enoughCells(sourced) : undefined;
+    const refined = enough && refinedBy(problem, enough);
     if (refined === undefined) return { problem, used, sources };
     problem = refined;
   }
@@ -220,21 +222,22 @@ async function chooseRefined(
 
 /** The problem with these sets of cells as further needs; undefined where all are known. */
 function refinedBy({ placement, ...problem }: Problem, enough: readonly (readonly number[])[]): Problem | undefined {
-  const known = placement?.needs ?? [];
+  if (placement?.needs === undefined) return undefined;
+  const known = placement.needs;
   const needs = known.map((sets, query) => {
-    const cells = enough[query] ?? [];
+    const cells = itemAt(enough, query);
     const isNew = cells.length > 1 && !sets.some((set) => set.join() === cells.join());
     return isNew ? [...sets, cells] : sets;
   });
-  if (placement === undefined || needs.every((sets, query) => sets === known[query])) return undefined;
+  if (needs.every((sets, query) => sets === known[query])) return undefined;
   return { ...problem, placement: { ...placement, needs } };
 }
 
 const shardOfCell =
   (cells: readonly Cell[], placement: PlacementOf) =>
   (number: number): string => {
-    const cell = cells[number];
-    return cell === undefined ? "" : placement(cell.types, cell.predicate, cell.bucket);
+    const { types, predicate, bucket } = itemAt(cells, number);
+    return placement(types, predicate, bucket);
   };
 
 async function write(known: Known, chosen: Chosen, held: Held & { readonly target: string }): Promise<ShardReport> {

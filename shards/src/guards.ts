@@ -1,4 +1,4 @@
-import { parsedJson } from "../../src/json.ts";
+import { parsedJson } from "../../src/values.ts";
 
 /**
  * Checks of values from files and messages. A build of a small dataset takes a second and a half of a processor; TypeBox

@@ -1,4 +1,5 @@
 import { FedwayError } from "../../src/errors/fedway-error.ts";
+import { valueFor } from "../../src/values.ts";
 import { compareText } from "../../src/rdf/canonical.ts";
 import type { LearnedCells } from "./load/cells.ts";
 import type { PlacementOf } from "./rules/placement.ts";
@@ -45,8 +46,8 @@ export function topicsOf(
     );
   }
   const sentences = new Map([...subjects].map(([whole, about]) => [whole, sentence(about)]));
-  const topics = new Map([...shards].map(([key, { whole }]) => [key, sentences.get(whole) ?? ""]));
-  for (const [topic, twins] of Map.groupBy([...shards], ([key]) => topics.get(key) ?? "")) {
+  const topics = new Map([...shards].map(([key, { whole }]) => [key, valueFor(sentences, whole)]));
+  for (const [topic, twins] of Map.groupBy([...shards], ([key]) => valueFor(topics, key))) {
     const ordered = twins.toSorted(
       ([, left], [, right]) => compareText(left.whole, right.whole) || left.bucket - right.bucket,
     );

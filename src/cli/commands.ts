@@ -1,8 +1,8 @@
 import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
-import { hasFields, parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 import { type CliIo, exitCodes, type Options, UsageError } from "./cli-io.ts";
-import { RemoteProblem, searchOf, type Service, unreachable, withService } from "./service.ts";
+import { hasFields, RemoteProblem, searchOf, type Service, unreachable, withService } from "./service.ts";
 import { pour, write, writeJson, writeNote } from "./output.ts";
 import { resultFormats } from "../results/formats.ts";
 import { formatNamed } from "../results/negotiation.ts";

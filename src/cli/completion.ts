@@ -1,8 +1,7 @@
 import { type Command, Argument } from "commander";
 import { type CliIo, exitCodes, type Running } from "./cli-io.ts";
-import { hasFields } from "../json.ts";
 import { write } from "./output.ts";
-import { withService } from "./service.ts";
+import { hasFields, withService } from "./service.ts";
 
 type IdKind = "endpoints" | "federations";
 

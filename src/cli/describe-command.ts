@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { amountText } from "../figures.ts";
 import { visible, visibleJson } from "../html.ts";
-import { hasFields, parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 import type { Summary } from "../registry/descriptions.ts";
 import {
   type CliIo,
@@ -16,7 +16,7 @@ import {
 } from "./cli-io.ts";
 import { afterwards, endpointJobs, runJob, withEndpoint } from "./endpoint-jobs.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "./output.ts";
-import { searchOf, type Service, withService } from "./service.ts";
+import { hasFields, searchOf, type Service, withService } from "./service.ts";
 
 const option = (flags: string, text: string, choices: readonly string[]): Option =>
   new Option(flags, text).choices(choices);

@@ -3,14 +3,14 @@ import { Readable } from "node:stream";
 import type { Command } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job } from "../jobs/job-queue.ts";
-import { hasFields, parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 import type { Capabilities } from "../registry/capabilities.ts";
 import { isOnceId, onceId } from "./once-id.ts";
 import type { View } from "../views/view.ts";
 import { type CliIo, exitCodes, type Options, type Running, serviceCommand, UsageError } from "./cli-io.ts";
 import { writeView } from "./noun.ts";
 import { writeJson } from "./output.ts";
-import { isCode, RemoteProblem, searchOf, type Service, withService } from "./service.ts";
+import { hasFields, isCode, RemoteProblem, searchOf, type Service, withService } from "./service.ts";
 
 /** Adds `probe`. */
 export function addProbe(program: Command, running: Running): void {

@@ -13,8 +13,7 @@ import {
 } from "./cli-io.ts";
 import { addNoun, cellText, isRow, listAction, type Listing, type Row, showAction, writeList } from "./noun.ts";
 import { write } from "./output.ts";
-import { searchOf, withService } from "./service.ts";
-import { hasFields } from "../json.ts";
+import { hasFields, searchOf, withService } from "./service.ts";
 
 interface Noun {
   readonly about: string;

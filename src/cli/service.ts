@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
 import { FedwayError, type Problem } from "../errors/fedway-error.ts";
 import type { CliApp, CliIo, CommandWork, FolderHolder } from "./cli-io.ts";
-import { hasFields, parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 import { oneLine, write } from "./output.ts";
 
 /** A problem document that the service answered. */
@@ -192,3 +192,7 @@ export async function checked(response: Response): Promise<Response> {
     `The service answered with status ${response.status} and no problem document.`,
   );
 }
+
+/** True for an object that has these fields, of any value. */
+export const hasFields = <Of extends object>(value: unknown, ...fields: readonly (keyof Of & string)[]): value is Of =>
+  typeof value === "object" && value !== null && fields.every((name) => name in value);

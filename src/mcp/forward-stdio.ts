@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { visibleJson } from "../html.ts";
-import { parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 
 interface Forwarding {
   readonly stdin: Readable;

@@ -3,7 +3,7 @@ import { type Static, type TProperties, Type } from "typebox";
 import { Check } from "typebox/value";
 import { type Clock, every } from "../clock.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 
 // Nothing that could end a header, or replace one of the request's own.
 const text = (pattern: string) => Type.String({ pattern: `^${pattern}$` });

@@ -6,7 +6,7 @@ import type { QueryRequest } from "./query-service.ts";
 import { ownerDigest, type Run } from "./run-log.ts";
 import type { SessionCall } from "./session-figures.ts";
 import { createWriteBehind } from "./write-behind.ts";
-import { parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 
 interface SessionLogOptions {
   /** Milliseconds since the epoch. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/store.ts";
 import { type OwnedRecord, recordLength } from "./run-log.ts";
 import { createWriteBehind, writeAfterMs } from "./write-behind.ts";
-import { parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 
 /** Options of sharing runs. */
 export interface SharedRunsOptions {

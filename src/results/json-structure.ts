@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 import { createUtf8Reader } from "./decoder.ts";
 
 /** Bounds of a JSON text. */

@@ -1,6 +1,6 @@
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 import { isTelling, judgedBySigns, longestSign, type Sign, signOf } from "./signs.ts";
-import { parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 
 /**
  * Required content of a document: `results.bindings` or `boolean` (SPARQL 1.1 Query Results JSON Format), or a key

@@ -3,7 +3,7 @@ import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { DocumentChange, PutOptions, Store, StoredDocument } from "./store.ts";
-import { parsedJson } from "../json.ts";
+import { parsedJson } from "../values.ts";
 
 /** A document with the version that a compare-and-set needs. */
 export interface Versioned<Document> {

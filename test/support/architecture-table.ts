@@ -39,10 +39,10 @@ export const modules: readonly Module[] = [
   { name: "cache-size.ts", imports: [], packages: [] },
   { name: "clock.ts", imports: [], packages: [] },
   { name: "figures.ts", imports: [], packages: [] },
-  { name: "json.ts", imports: [], packages: [] },
   { name: "make-folder.ts", imports: [], packages: [] },
   { name: "shapes.ts", imports: [], packages: ["typebox"] },
   { name: "token-estimate.ts", imports: [], packages: [] },
+  { name: "values.ts", imports: [], packages: [] },
   { name: "package-file.ts", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
   { name: "workers", imports: [], packages: [] },
@@ -473,11 +473,11 @@ export const ground: readonly string[] = [
   "cache-size.ts",
   "clock.ts",
   "figures.ts",
-  "json.ts",
   "make-folder.ts",
   "package-file.ts",
   "shapes.ts",
   "token-estimate.ts",
+  "values.ts",
 ];
 
 /** Types that any module may name; erased before anything runs. */

@@ -1,3 +1,4 @@
+import { itemAt } from "../../../src/values.ts";
 import { figureRows, comparability, groupTitle, type ShardOverview } from "../report/overview.ts";
 import { figureText, shareText } from "../report/words.ts";
 import type { ShardStatistics } from "../report/shard-statistics.ts";
@@ -66,10 +67,10 @@ const cut = (text: string): string => {
 /** Columns of equal width, two spaces between them. */
 function table(rows: readonly (readonly string[])[]): readonly string[] {
   const cells = rows.map((row) => row.map(cut));
-  const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = heads.map((_, column) => Math.max(...cells.map((row) => itemAt(row, column).length)));
   return cells.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => cell.padEnd(itemAt(widths, column)))
       .join("  ")
       .trimEnd(),
   );
@@ -81,5 +82,5 @@ function figureLines(
 ): readonly string[] {
   const texts = [...values.map((value) => value ?? "unknown"), published ?? "not published"];
   const width = Math.max(...titles.map(({ length }) => length));
-  return ["", `${title}: ${definition}`, ...titles.map((name, at) => `  ${name.padEnd(width)}  ${texts[at] ?? ""}`)];
+  return ["", `${title}: ${definition}`, ...titles.map((name, at) => `  ${name.padEnd(width)}  ${itemAt(texts, at)}`)];
 }

@@ -1,4 +1,5 @@
 import { basename, join, resolve } from "node:path";
+import { itemAt } from "../../../src/values.ts";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "../../../src/cli/output.ts";
 import { withProgress } from "../../../src/cli/progress.ts";
@@ -62,7 +63,9 @@ export async function runCompare(io: CliIo, runs: readonly string[], how: ShownH
 /** `fedway evaluate ablation`. */
 export async function runAblation(io: CliIo, folder: string, how: ShownHow): Promise<number> {
   const ablation = await ablationOf(await openPackage(folder));
-  await (how.json === true ? writeJson(io, ablation) : write(io.stdout, columns(figures.ablationRows(ablation))));
+  await (how.json === true
+    ? writeJson(io, ablation)
+    : write(io.stdout, columns([figures.ablationHeads, ...figures.ablationRows(ablation)])));
   return exitCodes.ok;
 }
 
@@ -80,17 +83,15 @@ async function readScores(run: string): Promise<Scores> {
 
 /** Runs side by side; systems of one name get that of their folder. @throws FedwayError `REQUEST_INVALID`: other packages */
 function reportOf(scores: readonly Scores[], runs: readonly string[]): ScoreReport {
-  const [first] = scores;
-  const other = scores.findIndex((each) => each.package.sha256 !== first?.package.sha256);
-  if (first === undefined || other >= 0)
+  const first = itemAt(scores, 0);
+  const other = scores.findIndex((each) => each.package.sha256 !== first.package.sha256);
+  if (other >= 0)
     throw new FedwayError(
       "REQUEST_INVALID",
-      `The run in ${runs[other] ?? ""} is over another package than the first.`,
-      {
-        next: "Name runs over one package.",
-      },
+      `The run in ${itemAt(runs, other)} is over another package than the first.`,
+      { next: "Name runs over one package." },
     );
-  const all = scores.flatMap(({ systems }, at) => systems.map((system) => ({ system, folder: runs[at] ?? "" })));
+  const all = scores.flatMap(({ systems }, at) => systems.map((system) => ({ system, folder: itemAt(runs, at) })));
   const systems = all.map(({ system, folder }): SystemScores => {
     const isAlone = all.filter((each) => each.system.name === system.name).length === 1;
     const name = isAlone ? system.name : `${system.name} (${basename(resolve(folder))})`;
@@ -103,12 +104,12 @@ function reportOf(scores: readonly Scores[], runs: readonly string[]): ScoreRepo
 /** Columns of equal width, two spaces between them. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(oneLine));
-  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  const widthOf = (column: number): number => Math.max(...cells.map((row) => itemAt(row, column).length));
   return cells
     .map(
       (row) =>
         `${row
-          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .map((cell, column) => cell.padEnd(widthOf(column)))
           .join("  ")
           .trimEnd()}\n`,
     )

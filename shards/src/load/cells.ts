@@ -6,6 +6,7 @@ import { type PassOptions, readStatements } from "./read-statements.ts";
 import { hasGraph, type Statement } from "./statement.ts";
 import { type SubjectClasses, SubjectCursor } from "./subject-classes.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { itemAt } from "../../../src/values.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
 
 const less = 0x3c;
@@ -105,10 +106,10 @@ export class CellCounter {
     return {
       cells: this.#cells.map(({ classSet, objectSets, predicate: number, bucket, triples }) => {
         const predicate = this.#terms.textOf(number).slice(1, -1);
-        const cell = { types: classSets[classSet] ?? [], predicate, bucket, triples };
+        const cell = { types: itemAt(classSets, classSet), predicate, bucket, triples };
         return cellWith(
           cell,
-          [...objectSets].flatMap((set) => classSets[set] ?? []),
+          [...objectSets].flatMap((set) => itemAt(classSets, set)),
         );
       }),
       touches: this.#touched.map((sets) => Array.from(new Set(sets.flatMap((set) => Array.from(set))))),
@@ -170,7 +171,7 @@ export function mergeCells(parts: readonly CellFacts[]): {
   );
   const places = parts.map(({ cells }) => new Uint32Array(cells.length));
   met.forEach(({ at }, place) => {
-    for (const [reader, number] of at) places[reader]![number] = place;
+    for (const [reader, number] of at) itemAt(places, reader)[number] = place;
   });
   const learned = {
     cells: met.map(({ cell: { types, predicate, bucket }, objectClasses, triples }) =>
@@ -198,10 +199,11 @@ function metIn(parts: readonly CellFacts[]): Iterable<Met> {
 }
 
 function touchesOf(parts: readonly CellFacts[], places: readonly Uint32Array[]): LearnedCells["touches"] {
-  return (parts[0]?.touches ?? []).map((_, query) => {
+  return itemAt(parts, 0).touches.map((_, query) => {
     const found = new Set<number>();
     parts.forEach(({ touches }, reader) => {
-      for (const number of touches[query] ?? []) found.add(places[reader]![number]!);
+      const moved = itemAt(places, reader);
+      for (const number of itemAt(touches, query)) found.add(itemAt(moved, number));
     });
     return [...found].toSorted((left, right) => left - right);
   });

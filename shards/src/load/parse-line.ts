@@ -1,3 +1,4 @@
+import { itemAt } from "../../../src/values.ts";
 import { shortEscapes } from "../../../src/rdf/term-text.ts";
 import { skolemLabel } from "./input.ts";
 import { canonicalString, isAbsoluteIri } from "./statement.ts";
@@ -76,7 +77,7 @@ class LineParser {
     if (first === "_") return this.#blankNode();
     if (place === 2 && first === '"') return this.#literal();
     const kinds = place === 2 ? "an IRI, a blank node or a literal" : "an IRI or a blank node";
-    throw new SyntaxFault(`${termNames[place] ?? "a term"} is expected: ${kinds}`);
+    throw new SyntaxFault(`${itemAt(termNames, place)} is expected: ${kinds}`);
   }
 
   #iri(): string {

@@ -45,7 +45,7 @@ export class SubjectClasses {
 
   /** The number of a subject's set of classes; 0 for -1. */
   classSetOf(subject: number): number {
-    return subject < 0 ? 0 : (this.#sets[subject] ?? 0);
+    return subject < 0 ? 0 : this.#sets[subject]!;
   }
 }
 

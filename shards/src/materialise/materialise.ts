@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { makeFolder } from "../../../src/make-folder.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { valueFor } from "../../../src/values.ts";
 import { compareBytes } from "../rules/placement.ts";
 import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
 import type { Interpretation } from "../rules/interpretations.ts";
@@ -204,7 +205,7 @@ function sortingOf({ request, gathered, state }: Begun): Sorting {
 const shardsOf = (request: MaterialiseRequest, gathered: Gathered): readonly WrittenShard[] => {
   const keys = [...new Set(keysOfCells(placementOf(request, gathered)))].toSorted(compareBytes);
   const ids = shardIdsOf(keys, request.naming);
-  const shards = keys.map((key) => ({ key, id: ids.get(key) ?? key, bytes: 0, triples: 0 }));
+  const shards = keys.map((key) => ({ key, id: valueFor(ids, key), bytes: 0, triples: 0 }));
   if (new Set(shards.map(({ id }) => id)).size < keys.length) throw new Error("two shards have the same id");
   return shards;
 };

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { type PassOptions, type Progress, sizeOfSlice } from "../load/read-statements.ts";
 import type { SharedSubjects } from "../load/subject-classes.ts";
 import { type GatherPlan, removeUnfinished, type SliceTask } from "./gather-slice.ts";
+import { itemAt } from "../../../src/values.ts";
 import { Threads } from "../../../src/workers/threads.ts";
 import { statSync } from "node:fs";
 import type { AppendLines } from "./sort-part.ts";
@@ -41,7 +42,7 @@ export async function gatherInThreads(
   const { parts, plan, subjects } = first;
   const data: GatherData = { kind: "gather", parts, plan, shared: subjects.share() };
   const threads = new Threads<number, void, Progress>({ script, data, count, signal });
-  const totalBytes = slices.reduce((sum, { slice }) => sum + sizeOfSlice(plan.slices[slice] ?? []), 0);
+  const totalBytes = slices.reduce((sum, { slice }) => sum + sizeOfSlice(itemAt(plan.slices, slice)), 0);
   const sum = { phase: "split" as const, triples: 0, bytes: 0, totalBytes };
   try {
     const running = slices.map(({ slice }) => {

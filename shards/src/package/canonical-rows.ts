@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { itemAt } from "../../../src/values.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
 import { literalText } from "../../../src/rdf/term-text.ts";
 import { termFromJson } from "../../../src/results/parse-json.ts";
@@ -54,16 +55,16 @@ export function signaturesOf(rows: readonly (readonly string[])[]) {
   return { signature: digest(least(sets)), multisetSignature: digest(least(texts)) };
 }
 
-const least = (texts: readonly string[]): string => texts.toSorted(compareText)[0] ?? "";
+const least = (texts: readonly string[]): string => itemAt(texts.toSorted(compareText), 0);
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** The orders of columns sorted by their values; columns with the same values in each of their orders. */
 function columnOrders(rows: readonly (readonly string[])[]): readonly (readonly number[])[] {
   const width = rows[0]?.length ?? 0;
   const texts = Array.from({ length: width }, (_, at) =>
-    JSON.stringify([...new Set(rows.map((row) => row[at] ?? ""))].toSorted(compareText)),
+    JSON.stringify([...new Set(rows.map((row) => itemAt(row, at)))].toSorted(compareText)),
   );
-  const alike = Map.groupBy(texts.keys(), (at) => texts[at] ?? "");
+  const alike = Map.groupBy(texts.keys(), (at) => itemAt(texts, at));
   const groups = [...alike].toSorted(([left], [right]) => compareText(left, right)).map(([, columns]) => columns);
   let orders: readonly (readonly number[])[] = [[]];
   for (const columns of groups) {

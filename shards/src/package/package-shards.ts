@@ -1,5 +1,6 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { valueFor } from "../../../src/values.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { openShardFolder, readReport, type ShardDataset } from "../finished-folder.ts";
 import { type Manifest, manifestName, readManifest } from "../materialise/manifest.ts";
@@ -175,10 +176,11 @@ async function endpointFiles(parts: Parts): Promise<Readonly<Record<string, stri
   const { dataset, endpoints, store, options } = parts;
   const { title, licence, citation, source } = dataset;
   const files: Record<string, string> = {};
+  const urls = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.url]));
   const listed: object[] = [];
   for (const shard of dataset.shards) {
     options.onProgress({ stage: "describing the shards", done: listed.length, total: dataset.shards.length });
-    const url = endpoints.find(({ id }) => id === shard.id)?.url ?? "";
+    const url = valueFor(urls, shard.id);
     const entry = entryIdOf(dataset.dataset, shard.id);
     const topic = shard.topic ?? `${title} ${shard.id}`;
     const { standard, extended } = await describeShard(store, {
@@ -266,7 +268,7 @@ function manifestOf(parts: Parts, { items, audit, files }: Written): PackageMani
       reading,
       precedence,
       rules,
-      sha256: files.find(({ name }) => name === `build/${manifestName}`)?.sha256 ?? "",
+      sha256: valueFor(new Map(files.map((file) => [file.name, file.sha256])), `build/${manifestName}`),
       specification: sha256(JSON.stringify([mode, reading, precedence, queries, shards.rules])),
     },
     questions: items.reduce((sum, { packaged }) => sum + packaged.questions.length, 0),

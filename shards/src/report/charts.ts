@@ -1,4 +1,5 @@
 import { type Html, html } from "../../../src/html.ts";
+import { itemAt } from "../../../src/values.ts";
 import { type RuleKind, ruleKinds } from "../rules/problem.ts";
 import { published } from "./compared-figures.ts";
 import type { FanOut } from "./shard-statistics.ts";
@@ -115,7 +116,8 @@ function panel(queries: readonly QueryReport[], shards: ShardReport["shards"], l
     .map((each) => html`<path class="${each}" d="${paths[each]}"/>`);
   const width = left + shards.length * step + 2;
   const height = top + queries.length * step + 2;
-  const label = `Queries ${queries.at(0)?.number ?? 0} to ${queries.at(-1)?.number ?? 0} and the ${shards.length} shards; the table of queries says the same in words`;
+  const [first, last] = [itemAt(queries, 0), itemAt(queries, queries.length - 1)];
+  const label = `Queries ${first.number} to ${last.number} and the ${shards.length} shards; the table of queries says the same in words`;
   return html`<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${heads}${names}${drawn}</svg>
 `;
 }

@@ -108,7 +108,7 @@ const shareOfAnswers =
 
 const kindShare = (kind: RuleKind): FigureKind => ({
   id: `${kind}-share`,
-  title: `${kind[0]?.toUpperCase() ?? ""}${kind.slice(1)} rules`,
+  title: `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)} rules`,
   definition: "Share of a dataset's rules.",
   unit: "share",
   read: perDataset(({ composition, rules }) => ratio(composition[kind], rules)),

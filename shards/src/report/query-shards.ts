@@ -1,6 +1,7 @@
 import { irisOfRule } from "../rules/candidates.ts";
 import type { PlacementOf } from "../rules/placement.ts";
 import type { Cell, Pattern, Problem, QueryFeatures, Rule } from "../rules/problem.ts";
+import { itemAt } from "../../../src/values.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
 
 /** For each query, the shards with a match, from the cells with a match. */
@@ -9,7 +10,7 @@ export function touchedShards(
   placement: PlacementOf,
 ): readonly (readonly string[])[] {
   const keys = cells.map(({ types, predicate, bucket }) => placement(types, predicate, bucket));
-  return touches.map((touched) => sortedKeys(touched.map((cell) => keys[cell]!)));
+  return touches.map((touched) => sortedKeys(touched.map((cell) => itemAt(keys, cell))));
 }
 
 const typePredicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";

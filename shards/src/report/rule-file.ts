@@ -1,3 +1,4 @@
+import { itemAt, valueFor } from "../../../src/values.ts";
 import { ruleKey } from "../rules/candidates.ts";
 import { coverFacts, composeProgram, type Encoding, quote } from "../rules/encodings.ts";
 import { conditionsOf, isMeasurable } from "../rules/conditions.ts";
@@ -40,7 +41,7 @@ export function ruleFileOf(input: RuleFileInput): string {
   const numbered = input.mode === "paper" ? paperNumbers(problem, solution) : placedNumbers(problem, solution);
   const { facts, rules, queries, encodings, criteria } = numbered;
   const chosen = new Set(solution.rules.map(ruleKey));
-  const nameOf = (query: number): string => quote(problem.queries[query]?.query.id ?? "");
+  const nameOf = (query: number): string => quote(itemAt(problem.queries, query).query.id);
   return composeProgram(
     [
       ...heading(input, numbered),
@@ -84,7 +85,7 @@ function paperNumbers({ candidates, queries }: Problem, { cost, proven }: Soluti
   const kept = queries.flatMap((_, query) => (covered.has(query) ? [query] : []));
   const numbers = new Map(kept.map((query, number) => [query, number]));
   const rules = candidates.map(({ rule }) => rule);
-  const covers = candidates.map((candidate) => candidate.covers.flatMap((query) => numbers.get(query) ?? []));
+  const covers = candidates.map((candidate) => candidate.covers.map((query) => valueFor(numbers, query)));
   return {
     facts: coverFacts({ rules: covers, queries: kept.length }, rules.map(ruleKey)),
     rules,

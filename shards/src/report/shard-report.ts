@@ -1,3 +1,4 @@
+import { itemAt, valueFor } from "../../../src/values.ts";
 import { type Applicability, irisOfRule, ruleKey } from "../rules/candidates.ts";
 import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
 import type { Interpretation } from "../rules/interpretations.ts";
@@ -176,7 +177,7 @@ function queryReports({ problem, solution, ...of }: ReportInput): readonly Query
     shards: impliedShards([rule]),
   }));
   return problem.queries.map(({ query: { id, same, question, questions, text } }, at) => {
-    const touched = of.touched[at] ?? [];
+    const touched = itemAt(of.touched, at);
     const covering = rules.filter((rule) => rule.covers?.has(at));
     const federated = touched.length >= 2;
     return {
@@ -241,7 +242,7 @@ export function reportOf(input: ReportInput): ShardReport {
     rules: ruleReports(rules, queries),
     shards: shards.map(({ key, triples: own, bytes }, at) => ({
       number: at + 1,
-      id: ids.get(key) ?? key,
+      id: valueFor(ids, key),
       key,
       triples: own,
       bytes,

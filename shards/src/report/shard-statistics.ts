@@ -45,7 +45,7 @@ function fanOutOf(queries: readonly QueryReport[], fanOut: (query: QueryReport) 
   const observed = queries.map((query) => ({ value: fanOut(query), weight: questionsOf(query) }));
   const summary = weightedSummary(observed);
   const counts: number[] = Array.from({ length: (summary?.max ?? -1) + 1 }, () => 0);
-  for (const { value, weight } of observed) counts[value] = (counts[value] ?? 0) + weight;
+  for (const { value, weight } of observed) counts[value]! += weight;
   return {
     questions: summary?.count ?? 0,
     summary,

@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { itemAt } from "../../../src/values.ts";
 import type { ChooseOptions } from "./choose-rules.ts";
 import { numbersOf } from "./encodings.ts";
 import { type Conditions, conditionsOf, isMeasurable, type Condition } from "./conditions.ts";
@@ -37,7 +38,7 @@ export async function chooseFederation(
   const trouble = session.trouble();
   return {
     reading: options.reading,
-    rules: found.chosen.flatMap((rule) => session.rules[rule] ?? []),
+    rules: found.chosen.map((rule) => itemAt(session.rules, rule)),
     cost: found.chosen.length,
     lowerBound: found.fewestRules,
     proven: rules?.proven ?? false,
@@ -219,7 +220,7 @@ function* neighbours(choice: readonly number[], rules: number): Generator<readon
 
 function isLess(left: readonly number[], right: readonly number[]): boolean {
   const at = left.findIndex((cost, index) => cost !== right[index]);
-  return at !== -1 && (left[at] ?? 0) < (right[at] ?? 0);
+  return at !== -1 && itemAt(left, at) < itemAt(right, at);
 }
 
 function openState(
@@ -243,9 +244,9 @@ function openState(
     unfederated: () => stays.reduce((sum, found) => sum + (found.some(holds) ? 1 : 0), 0),
     /** 1: the rule comes; -1: it goes. */
     change(rule: number, by: 1 | -1): void {
-      for (const claim of makes[rule] ?? []) {
+      for (const claim of itemAt(makes, rule)) {
         made.set(claim, (made.get(claim) ?? 0) + by);
-        for (const set of setsOf.get(claim) ?? []) parted[set] = (parted[set] ?? 0) + by;
+        for (const set of setsOf.get(claim) ?? []) parted[set]! += by;
       }
     },
   };

@@ -1,3 +1,4 @@
+import { itemAt, valueFor } from "../../../src/values.ts";
 import { type AnswerSetSolver, solverTrouble } from "./answer-set-solver.ts";
 import { chooseFederation } from "./choose-federation.ts";
 import type { Interpretation } from "./interpretations.ts";
@@ -42,16 +43,13 @@ async function chooseCover(problem: Problem, options: ChooseOptions): Promise<So
   const startMs = performance.now();
   const { instance, uncovered } = coverInstanceOf(problem);
   const { core, kept, forced } = reduceCover(instance);
-  const names = kept.map((rule) => {
-    const candidate = problem.candidates[rule];
-    return candidate === undefined ? "" : ruleKey(candidate.rule);
-  });
+  const names = kept.map((rule) => ruleKey(itemAt(problem.candidates, rule).rule));
   const found: Cover = core.queries === 0 ? { chosen: [], lowerBound: 0 } : await solveCore(core, names, options);
-  const chosen = [...forced, ...found.chosen.map((rule) => kept[rule] ?? -1)].toSorted((left, right) => left - right);
+  const chosen = [...forced, ...found.chosen.map((rule) => itemAt(kept, rule))].toSorted((left, right) => left - right);
   const lowerBound = forced.length + found.lowerBound;
   return {
     reading: options.reading,
-    rules: chosen.flatMap((rule) => problem.candidates[rule]?.rule ?? []),
+    rules: chosen.map((rule) => itemAt(problem.candidates, rule).rule),
     cost: chosen.length,
     lowerBound,
     proven: lowerBound === chosen.length,
@@ -68,10 +66,9 @@ export function coverInstanceOf({ candidates, queries }: Problem): {
 } {
   const coverers = coverersOf({ rules: candidates.map(({ covers }) => covers), queries: queries.length });
   const uncovered = coverers.flatMap((rules, query) => (rules.length === 0 ? [query] : []));
-  const numbers = new Map(
-    coverers.flatMap((rules, query) => (rules.length === 0 ? [] : [query])).map((q, at) => [q, at]),
-  );
-  const rules = candidates.map(({ covers }) => covers.flatMap((query) => numbers.get(query) ?? []));
+  const covered = coverers.flatMap((rules, query) => (rules.length === 0 ? [] : [query]));
+  const numbers = new Map(covered.map((query, number) => [query, number]));
+  const rules = candidates.map(({ covers }) => covers.map((query) => valueFor(numbers, query)));
   return { instance: { rules, queries: numbers.size }, uncovered };
 }
 

@@ -1,3 +1,4 @@
+import { itemAt } from "../../../src/values.ts";
 import { measures, type Places } from "./places.ts";
 
 /**
@@ -57,13 +58,14 @@ function sharesOf({ places, claims, shards }: Places): Pick<Conditions, "grown" 
   };
   const found = shards.map(() => new Map<number, { claim: number | undefined; triples: number }>());
   const put = (shard: number, { claim, set, triples }: Share): void => {
-    const known = found[shard]?.get(set);
-    if (known === undefined) found[shard]?.set(set, { claim, triples });
+    const sets = itemAt(found, shard);
+    const known = sets.get(set);
+    if (known === undefined) sets.set(set, { claim, triples });
     else known.triples += triples;
   };
   const { scaled } = measures(places);
   for (const [place, { offers }] of places.entries()) {
-    const triples = scaled[place] ?? 0;
+    const triples = itemAt(scaled, place);
     let set = 0;
     for (const { claim, shard } of offers) {
       put(shard, { claim, set, triples });
@@ -131,7 +133,7 @@ function commonShards(
   const all = new Set<number>();
   for (const [at, place] of touched.entries()) {
     const before: number[] = [];
-    for (const { claim, shard } of places[place]?.offers ?? []) {
+    for (const { claim, shard } of itemAt(places, place).offers) {
       if (at === 0) common.set(shard, { claim, before: new Set(before), places: 1 });
       else note(common.get(shard), before);
       before.push(claim);

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { itemAt } from "../../../src/values.ts";
 import type { CoverInstance } from "./set-cover.ts";
 
 /** The answer-set programs, one file a concern (`shards/README.md`). */
@@ -38,7 +39,7 @@ export function composeProgram(facts: readonly string[], encodings: readonly Enc
  */
 export const coverFacts = (instance: CoverInstance, names: readonly string[]): readonly string[] => [
   ...instance.rules.flatMap((covers, rule) => [
-    `rule(${rule}). name(rule,${rule},${quote(names[rule] ?? "")}).`,
+    `rule(${rule}). name(rule,${rule},${quote(itemAt(names, rule))}).`,
     covers.map((query) => `covers(${rule},${query}).`).join(" "),
   ]),
   ...Array.from({ length: instance.queries }, (_, query) => `query(${query}).`),

@@ -1,3 +1,4 @@
+import { itemAt } from "../../../src/values.ts";
 import { irisOfRule } from "./candidates.ts";
 import {
   type Candidate,
@@ -38,7 +39,7 @@ export function federationInstance(problem: Problem, placement: Placement): Fede
   const unsatisfiable = directReasons(placement);
   const lost = new Set(unsatisfiable.map(({ query }) => query));
   const queries = placement.touches.flatMap((_, query) => (lost.has(query) ? [] : [query]));
-  const kept = <Item>(of: readonly (readonly Item[])[]): typeof of => queries.map((query) => of[query] ?? []);
+  const kept = <Item>(of: readonly (readonly Item[])[]): typeof of => queries.map((query) => itemAt(of, query));
   const touches = kept(placement.touches);
   const numbered = placesOf(rules, { ...unbalanced, touches, needs: needs && kept(needs) });
   const instance = { rules, queries, unsatisfiable, numbered, measured: measures(numbered.places), targets };
@@ -98,8 +99,8 @@ export function evaluateChoice(
 ): { readonly costs: Readonly<Record<Criterion["name"], number>>; readonly unfederated: readonly number[] } {
   const { rules, numbered, covers, measured, targets } = instance;
   const { scaled, steps, scale } = measured;
-  const chosenRules = chosen.flatMap((rule) => rules[rule] ?? []);
-  const made = new Set(chosen.flatMap((rule) => numbered.makes[rule] ?? []));
+  const chosenRules = chosen.map((rule) => itemAt(rules, rule));
+  const made = new Set(chosen.flatMap((rule) => itemAt(numbered.makes, rule)));
   const shardOf = numbered.places.map(({ offers }) => offers.find(({ claim }) => made.has(claim))?.shard ?? 0);
   const inOneShard = (queries: readonly (readonly number[])[]): readonly number[] =>
     queries.flatMap((places, query) => {
@@ -108,7 +109,7 @@ export function evaluateChoice(
     });
   const unfederated = inOneShard(numbered.touches);
   const sizes = new Map<number, number>();
-  for (const [place, shard] of shardOf.entries()) sizes.set(shard, (sizes.get(shard) ?? 0) + (scaled[place] ?? 0));
+  for (const [place, shard] of shardOf.entries()) sizes.set(shard, (sizes.get(shard) ?? 0) + itemAt(scaled, place));
   const largest = Math.max(0, ...sizes.values());
   const isOneSided = (rule: number): boolean => numbered.splits[rule]?.some((shard) => !sizes.has(shard)) ?? false;
   const costs = {

@@ -128,14 +128,14 @@ function measureFacts({ measured }: FederationInstance, conditions: Conditions):
 
 /** The sets of conditions, with all that they are grown from. */
 function grownFacts({ grown }: Conditions, conditions: readonly (readonly Condition[])[]): readonly string[] {
-  const wanted = new Set<number>();
+  const wanted = new Map<number, string>();
   for (const { set } of conditions.flat()) {
-    for (let at = set; at !== 0 && !wanted.has(at); at = grown[at]?.parent ?? 0) wanted.add(at);
+    for (let at = set, from = grown[at]; from !== undefined && !wanted.has(at); from = grown[at]) {
+      wanted.set(at, `grows(${at},${from.parent},${from.claim}).`);
+      at = from.parent;
+    }
   }
-  return [...wanted].flatMap((set) => {
-    const found = grown[set];
-    return found === undefined ? [] : `grows(${set},${found.parent},${found.claim}).`;
-  });
+  return [...wanted.values()];
 }
 
 /** Meanings of the numbers, for readers of the program. */

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { valueFor } from "../../../src/values.ts";
 import type { Precedence, Rule } from "./problem.ts";
 import type { LearnedCells } from "../load/cells.ts";
 
@@ -42,7 +43,7 @@ export function claimantOf(rules: readonly Rule[], precedence: Precedence): Clai
   const claims = {
     horizontal: (types: readonly string[]): Claim | undefined => {
       const found = first(types, buckets);
-      return found === undefined ? undefined : { key: `h/${found}`, buckets: buckets.get(found) ?? 1 };
+      return found === undefined ? undefined : { key: `h/${found}`, buckets: valueFor(buckets, found) };
     },
     class: (types: readonly string[]): Claim | undefined => {
       const found = first(types, classes);

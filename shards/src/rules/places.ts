@@ -1,3 +1,4 @@
+import { itemAt } from "../../../src/values.ts";
 import type { Problem, Rule, RuleKind } from "./problem.ts";
 
 /** A claim that a place may be taken by, and the shard that it then lies in; both are numbers. */
@@ -82,7 +83,7 @@ export function placesOf(rules: readonly Rule[], placement: Placement): Places {
     return place;
   });
   const placesOfQueries = (queries: readonly (readonly number[])[]): Places["touches"] =>
-    queries.map((cells) => sortedSet(cells.map((cell) => placeOfCell[cell] ?? -1)));
+    queries.map((cells) => sortedSet(cells.map((cell) => itemAt(placeOfCell, cell))));
   return {
     places,
     touches: placesOfQueries(placement.touches),

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { itemAt, valueFor } from "../../../src/values.ts";
 import { withDefaultGraphs } from "../../../src/sparql/rewrite.ts";
 import { parseQuery } from "../../../src/sparql/query.ts";
 import type { Learned } from "../load/learn.ts";
@@ -45,7 +46,7 @@ export async function openQueryAnswers(
     const ask: Ask = (query, some) => answers.rows(query, some, untilMs);
     // No triple of another cell has a say in an answer.
     all ??= inTurn(queries, async (query, at) => {
-      const touched = touches[at] ?? [];
+      const touched = itemAt(touches, at);
       return { query, touched, rows: await ask(query, touched) };
     });
     return inTurn(await all, (whole, at) => work(ask, whole, at));
@@ -186,10 +187,10 @@ async function quadsOf({ learned, buckets, cells }: CellData, options: CellAnswe
     (statement) => {
       cursor.move(statement);
       const { bytes, start, subjectEnd, predicateEnd, objectEnd } = statement;
-      const types = learned.subjects.classSets[cursor.classSet] ?? [];
+      const types = itemAt(learned.subjects.classSets, cursor.classSet);
       const predicate = bytes.toString("utf8", subjectEnd + 2, predicateEnd - 1);
-      const cell = numbers.get(keyOf({ types, predicate, bucket: cursor.hash(statement) % buckets }));
-      quads += `${bytes.toString("utf8", start, objectEnd)} <${graphOf(cell ?? -1)}> .\n`;
+      const cell = valueFor(numbers, keyOf({ types, predicate, bucket: cursor.hash(statement) % buckets }));
+      quads += `${bytes.toString("utf8", start, objectEnd)} <${graphOf(cell)}> .\n`;
     },
     { signal: options.signal, phase: "cells" },
   );

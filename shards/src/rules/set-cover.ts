@@ -1,3 +1,5 @@
+import { itemAt, valueFor } from "../../../src/values.ts";
+
 /** A set-cover problem in numbers. */
 export interface CoverInstance {
   /** For each rule in canonical order the queries that it covers, ascending. */
@@ -8,7 +10,7 @@ export interface CoverInstance {
 /** For each query the rules that cover it, ascending. */
 export function coverersOf({ rules, queries }: CoverInstance): readonly (readonly number[])[] {
   const coverers: number[][] = Array.from({ length: queries }, () => []);
-  for (const [rule, covers] of rules.entries()) for (const query of covers) coverers[query]?.push(rule);
+  for (const [rule, covers] of rules.entries()) for (const query of covers) itemAt(coverers, query).push(rule);
   return coverers;
 }
 
@@ -32,7 +34,7 @@ export function reduceCover(instance: CoverInstance) {
     /** The remainder when nothing is redundant. */
     core: {
       rules: kept.map((rule) =>
-        [...(covers[rule] ?? [])].map((query) => renumbered.get(query) ?? -1).toSorted(ascending),
+        [...itemAt(covers, rule)].map((query) => valueFor(renumbered, query)).toSorted(ascending),
       ),
       queries: queries.length,
     },
@@ -58,14 +60,14 @@ function forceRules({ covers, coverers, forced }: Reduction): boolean {
     const [rule] = rules;
     if (rules.size !== 1 || rule === undefined) continue;
     forced.add(rule);
-    for (const query of Array.from(covers[rule] ?? [])) remove(coverers, query, covers);
+    for (const query of Array.from(itemAt(covers, rule))) remove(coverers, query, covers);
   }
   return forced.size > before;
 }
 
 const dropRules = ({ covers, coverers }: Reduction): boolean =>
   dropDominated(covers, coverers, (rule, other) => {
-    const [own, others] = [covers[rule]?.size ?? 0, covers[other]?.size ?? 0];
+    const [own, others] = [itemAt(covers, rule).size, itemAt(covers, other).size];
     return others > own || (others === own && other < rule);
   });
 
@@ -75,8 +77,8 @@ const dropQueries = ({ covers, coverers }: Reduction): boolean => {
   for (const [query, rules] of coverers.entries()) {
     if (rules.size === 0) continue;
     for (const other of neighbours(rules, covers)) {
-      const others = coverers[other];
-      if (other === query || others === undefined || others.size === 0 || !others.isSubsetOf(rules)) continue;
+      const others = itemAt(coverers, other);
+      if (other === query || others.size === 0 || !others.isSubsetOf(rules)) continue;
       if (others.size === rules.size && other > query) continue;
       remove(coverers, query, covers);
       changed = true;
@@ -95,8 +97,8 @@ function dropDominated(
   let changed = false;
   for (const [entry, members] of sets.entries()) {
     const rarest = smallest(members, inverse);
-    for (const other of rarest === undefined ? [] : (inverse[rarest] ?? [])) {
-      if (other === entry || !wins(entry, other) || !members.isSubsetOf(sets[other] ?? new Set())) continue;
+    for (const other of rarest === undefined ? [] : itemAt(inverse, rarest)) {
+      if (other === entry || !wins(entry, other) || !members.isSubsetOf(itemAt(sets, other))) continue;
       remove(sets, entry, inverse);
       changed = true;
       break;
@@ -109,20 +111,21 @@ function dropDominated(
 function smallest(members: ReadonlySet<number>, inverse: readonly ReadonlySet<number>[]): number | undefined {
   let best: number | undefined;
   for (const member of members) {
-    if (best === undefined || (inverse[member]?.size ?? 0) < (inverse[best]?.size ?? 0)) best = member;
+    if (best === undefined || itemAt(inverse, member).size < itemAt(inverse, best).size) best = member;
   }
   return best;
 }
 
 function neighbours(rules: ReadonlySet<number>, covers: readonly ReadonlySet<number>[]): ReadonlySet<number> {
   const found = new Set<number>();
-  for (const rule of rules) for (const query of covers[rule] ?? []) found.add(query);
+  for (const rule of rules) for (const query of itemAt(covers, rule)) found.add(query);
   return found;
 }
 
 function remove(sets: readonly Set<number>[], entry: number, inverse: readonly Set<number>[]): void {
-  for (const member of sets[entry] ?? []) inverse[member]?.delete(entry);
-  sets[entry]?.clear();
+  const members = itemAt(sets, entry);
+  for (const member of members) itemAt(inverse, member).delete(entry);
+  members.clear();
 }
 
 /**
@@ -135,18 +138,18 @@ export function greedyCover({ rules, queries }: CoverInstance): readonly number[
   const times = new Uint32Array(queries);
   const chosen: number[] = [];
   for (let left = queries; left > 0; ) {
-    const best = gains.reduce((first, gain, rule) => (gain > (gains[first] ?? 0) ? rule : first), 0);
+    const best = gains.reduce((first, gain, rule) => (gain > gains[first]! ? rule : first), 0);
     chosen.push(best);
-    for (const query of rules[best] ?? []) {
+    for (const query of itemAt(rules, best)) {
       times[query]! += 1;
       if (times[query] !== 1) continue;
       left -= 1;
-      for (const rule of coverers[query] ?? []) gains[rule]! -= 1;
+      for (const rule of itemAt(coverers, query)) gains[rule]! -= 1;
     }
   }
   const needed = chosen.filter((rule) => {
-    const covers = rules[rule] ?? [];
-    const isNeedless = covers.every((query) => (times[query] ?? 0) > 1);
+    const covers = itemAt(rules, rule);
+    const isNeedless = covers.every((query) => times[query]! > 1);
     if (isNeedless) for (const query of covers) times[query]! -= 1;
     return !isNeedless;
   });
@@ -166,14 +169,14 @@ export function linearBound(instance: CoverInstance, target: number, untilMs = N
   const { rules, queries } = instance;
   const coverers = coverersOf(instance);
   const prices = Float64Array.from(coverers, (covering) =>
-    Math.min(...covering.map((rule) => 1 / sizeOf(rules, rule))),
+    Math.min(...covering.map((rule) => 1 / itemAt(rules, rule).length)),
   );
   let highest = 0;
   let agility = 1;
   let sinceBetter = 0;
   const isOver = (): boolean => Math.ceil(highest - safety) >= target || performance.now() >= untilMs;
   for (let round = 0; round < rounds && !isOver(); round += 1) {
-    const reduced = rules.map((covers) => covers.reduce((cost, query) => cost - (prices[query] ?? 0), 1));
+    const reduced = rules.map((covers) => covers.reduce((cost, query) => cost - prices[query]!, 1));
     const bound = sum(prices) + reduced.reduce((total, cost) => total + Math.min(0, cost), 0);
     sinceBetter = bound > highest + 1e-4 ? 0 : sinceBetter + 1;
     highest = Math.max(highest, bound);
@@ -181,12 +184,12 @@ export function linearBound(instance: CoverInstance, target: number, untilMs = N
       agility /= 2;
       sinceBetter = 0;
     }
-    const slack = coverers.map((covering) => 1 - covering.filter((rule) => (reduced[rule] ?? 0) < 0).length);
+    const slack = coverers.map((covering) => 1 - covering.filter((rule) => reduced[rule]! < 0).length);
     const norm = slack.reduce((total, value) => total + value * value, 0);
     if (norm === 0) break;
     const step = (agility * (target - bound)) / norm;
     for (let query = 0; query < queries; query += 1) {
-      prices[query] = Math.max(0, (prices[query] ?? 0) + step * (slack[query] ?? 0));
+      prices[query] = Math.max(0, prices[query]! + step * slack[query]!);
     }
   }
   return Math.max(0, Math.ceil(highest - safety));
@@ -195,5 +198,4 @@ export function linearBound(instance: CoverInstance, target: number, untilMs = N
 /** More than what rounding can add up to. */
 const safety = 1e-6;
 
-const sizeOf = (rules: CoverInstance["rules"], rule: number): number => rules[rule]?.length ?? 1;
 const sum = (values: Float64Array): number => values.reduce((total, value) => total + value, 0);

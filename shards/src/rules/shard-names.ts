@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { valueFor } from "../../../src/values.ts";
 
 /** `opaque` ids say nothing about a shard's content: an agent that sees URLs has to find out by asking. */
 export type ShardNaming = "readable" | "opaque";
@@ -31,13 +32,13 @@ export function shardIdsOf(keys: readonly string[], naming: ShardNaming = "reada
   if (naming === "opaque") return new Map(keys.map((key) => [key, `s${digestOf(`shard ${key}`)}`]));
   const ids = new Map(keys.map((key) => [key, partsOf(key).last]));
   for (const forms of [["two", "kind"], []] as const) {
-    for (const [id, alike] of Map.groupBy(keys, (key) => ids.get(key) ?? "")) {
+    for (const [id, alike] of Map.groupBy(keys, (key) => valueFor(ids, key))) {
       if (id !== "" && alike.length === 1) continue;
-      const parts = alike.map((key) => partsOf(key));
-      const isApart = (form: keyof (typeof parts)[number]): boolean =>
-        id !== "" && new Set(parts.map((part) => part[form])).size === parts.length;
+      const parts = new Map(alike.map((key) => [key, partsOf(key)]));
+      const isApart = (form: (typeof forms)[number]): boolean =>
+        id !== "" && new Set(parts.values().map((part) => part[form])).size === parts.size;
       const form = forms.find(isApart) ?? "hashed";
-      for (const [at, key] of alike.entries()) ids.set(key, parts[at]?.[form] ?? key);
+      for (const [key, part] of parts) ids.set(key, part[form]);
     }
   }
   return ids;

@@ -1,5 +1,6 @@
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { amountText } from "../../../src/figures.ts";
+import { itemAt } from "../../../src/values.ts";
 import { featuresOf, readQuery } from "../rules/query-features.ts";
 import { CellCounter, type CellFacts } from "../load/cells.ts";
 import type { Statement } from "../load/statement.ts";
@@ -66,9 +67,9 @@ function placesCheck(manifest: Manifest, { cells }: CellFacts, lying: Iterable<L
   let looked = 0;
   for (const { cell, shard, triples } of lying) {
     looked += triples;
-    const { types, predicate, bucket } = cells[cell]!;
+    const { types, predicate, bucket } = itemAt(cells, cell);
     const key = placement(types, predicate, bucket);
-    const found = manifest.shards[shard]!;
+    const found = itemAt(manifest.shards, shard);
     if (found.key === key) continue;
     const what = `${amountText(triples, "triple")} of the predicate <${predicate}>`;
     findings.wrongIs(found.id, `${what} belong to ${idOf.get(key) ?? key} by the rules.`, triples);
@@ -105,7 +106,7 @@ function fanOutCheck(
       findings.unknownIs(query.id, problem);
       continue;
     }
-    const fanOut = touched[at]?.length ?? 0;
+    const fanOut = itemAt(touched, at).length;
     if (query.federated === undefined || fanOut >= 2 === query.federated) continue;
     const shards = `${fanOut} ${fanOut === 1 ? "shard has" : "shards have"} matches for its patterns`;
     findings.wrongIs(query.id, `${shards}, but the report says that it is ${query.federated ? "" : "not "}federated.`);

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { setImmediate as otherWork } from "node:timers/promises";
+import { itemAt } from "../../../src/values.ts";
 import type { NamedInput } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
 import type { Statement } from "../load/statement.ts";
@@ -127,7 +128,7 @@ async function compareParts(
     for (const fault of faultsOf[name]) {
       const { count, examples } = faults[fault];
       for (const [at, [line, found]] of examples.entries()) {
-        const where = found.shards.map((shard) => shards[shard - 1]?.name ?? "?");
+        const where = found.shards.map((shard) => itemAt(shards, shard - 1).name);
         const reason = `${reasons[fault]}${where.length > 0 ? `: ${where.join(", ")}` : ""}`;
         const text = Buffer.from(line, "latin1").toString("utf8", 0, Math.min(line.length - 1, longestExample));
         // The first example stands for those that are not shown, too.

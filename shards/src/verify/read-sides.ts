@@ -1,6 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
+import { itemAt } from "../../../src/values.ts";
 import { type Input, type NamedInput, namedInputs } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
 import type { Visit } from "../load/statement.ts";
@@ -44,7 +45,7 @@ async function readOne(
 ): Promise<(Expected & { readonly triples: number }) | undefined> {
   let [triples, bytes] = [0, 0];
   try {
-    const [facts] = await readStatements([input], visit, {
+    const read = await readStatements([input], visit, {
       phase: "verify",
       signal,
       afterChunk: settle,
@@ -55,7 +56,8 @@ async function readOne(
     });
     await settle?.();
     onFile();
-    return { sha256: facts?.sha256 ?? "", bytes: facts?.bytes ?? 0, triples };
+    const { sha256, bytes: size } = itemAt(read, 0);
+    return { sha256, bytes: size, triples };
   } catch (error) {
     signal.throwIfAborted();
     const { code, message } = toFedwayError(error);
@@ -89,9 +91,9 @@ export async function readShards(
   let isWhole = true;
   for (const [at, input] of shardInputs(sides).entries()) {
     const found = await readOne(input, visitOf(at), reading);
-    const expected = sides.manifest.shards[at];
     isWhole &&= found !== undefined;
-    if (found !== undefined && expected !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
+    const expected = itemAt(sides.manifest.shards, at);
+    if (found !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
   }
   return isWhole ? undefined : cutShort;
 }

@@ -1,3 +1,4 @@
+import { itemAt } from "../../../src/values.ts";
 import { editText, type TextEdit, textOf } from "../../../src/sparql/rewrite.ts";
 import { mentionedVariables, projectedVariables, projectsAll, type TokenRange } from "../../../src/sparql/structure.ts";
 import { isWord, type ParsedQuery, type Token, tokenAt } from "../../../src/sparql/query.ts";
@@ -39,7 +40,7 @@ export function keyedQuery(query: ParsedQuery): KeyedQuery | undefined {
   const last = { from: outline.head.to - 1, to: outline.head.to };
   const names = freshNames(query, more.length);
   const nameOf = (key: TokenRange): string =>
-    (isColumn(key) ? variableOf(tokens, key) : names[more.indexOf(key)]) ?? "";
+    (isColumn(key) ? variableOf(tokens, key) : undefined) ?? itemAt(names, more.indexOf(key));
   const added = more.map((key) => ` (${textOf(query, key)} AS ?${nameOf(key)})`).join("");
   const cuts = slices(query);
   const edits: TextEdit[] = cuts.map(({ range }) => ({ range, replacement: "" }));

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Check } from "typebox/value";
-import { parsedJson } from "../../json.ts";
+import { parsedJson } from "../../values.ts";
 import { Problem } from "../../errors/problem.ts";
 import type { ToolAnswer } from "../tool.ts";
 import { boolean, type Given, text, texts } from "../../shapes.ts";

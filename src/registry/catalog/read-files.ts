@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { PublishedFacts } from "./published/published-facts.ts";
 import { readPublished } from "./published/read-published.ts";
-import { parsedJson } from "../../json.ts";
+import { parsedJson } from "../../values.ts";
 import type { Catalog, CatalogDocument, CatalogProblem } from "./catalog.ts";
 import { documentBounds, toProblem, documentKey, keyOfItem, parseDocument } from "./document.ts";
 import { createCatalog, type UrlKey, urlKeys } from "./index-catalog.ts";

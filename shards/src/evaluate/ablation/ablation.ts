@@ -1,3 +1,4 @@
+import { valueFor } from "../../../../src/values.ts";
 import { estimateTokens } from "../../../../src/token-estimate.ts";
 import { join } from "node:path";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
@@ -54,7 +55,7 @@ const forms: Readonly<Record<string, (of: EndpointTexts) => string>> = {
 /** Compares forms of the descriptions of a package's endpoints. @throws FedwayError `REQUEST_INVALID`: a description is damaged */
 export async function ablationOf(pkg: BenchmarkPackage): Promise<Ablation> {
   const endpoints = await Promise.all(pkg.endpoints.map((endpoint) => textsOf(pkg, endpoint)));
-  const asked = pkg.questions.map(({ query }) => termsOf(pkg.queries.get(query)?.query ?? ""));
+  const asked = pkg.questions.map(({ query }) => termsOf(valueFor(pkg.queries, query).query));
   const questions = asked.filter((terms) => terms.length > 0);
   const mean = (found: (iri: string) => boolean): number | null =>
     questions.length === 0

@@ -1,3 +1,4 @@
+import { itemAt } from "../../../../src/values.ts";
 import { type Html, html } from "../../../../src/html.ts";
 import type { BenchmarkPackage } from "../../package/open-package.ts";
 import type { PackagedQuery } from "../../package/package-items.ts";
@@ -62,7 +63,7 @@ function figuresOf(records: readonly EngineRecord[]) {
     failed,
     requests: mean(records.map(({ requests }) => requests)),
     bytes: mean(records.map(({ bytes }) => bytes)),
-    medianMs: times[times.length >> 1] ?? 0,
+    medianMs: itemAt(times, times.length >> 1),
     totalMs: times.reduce((sum, ms) => sum + ms, 0),
   };
 }
@@ -112,15 +113,15 @@ ${figures.map((each) => html`<tr>${cellsOf(each).map((cell) => html`<td>${brief(
 /** The figures as one HTML file: nothing runs, nothing is loaded. */
 export function enginePage(records: readonly EngineRecord[], of: Of): string {
   const title = `Engines over ${brief(of.manifest.title, 200)}`;
-  const [all, strata] = [true, false].map((isAll) =>
-    engineFigures(records, of).filter(({ group }) => (group === everyQuery) === isAll),
-  );
+  const figures = engineFigures(records, of);
+  const all = figures.filter(({ group }) => group === everyQuery);
+  const strata = figures.filter(({ group }) => group !== everyQuery);
   const faults = engineFaults(records).map((fault) => html`<li>${brief(fault, 300)}</li>`);
   return standalonePage(
     title,
     html`<header><h1>${title}</h1><p class="lead">Each query was asked without a model. Requests and bytes are those at the shards.</p></header><main>
-${section("All queries", table(all ?? []))}
-${section("By stratum and kind of rules", table(strata ?? []))}
+${section("All queries", table(all))}
+${section("By stratum and kind of rules", table(strata))}
 ${section("Wrong and failed", faults.length === 0 ? html`<p>None.</p>` : html`<ul>${faults}</ul>`)}</main>
 `,
   );

@@ -75,17 +75,17 @@ export const shownDifferences = ({ metrics: compared }: Comparison) =>
     return found !== undefined && (isApart || metric.id === "right") ? [{ metric, ...found }] : [];
   });
 
-/** Rows of the metadata ablation as texts, below their heads. */
-export const ablationRows = ({ forms }: Ablation): readonly (readonly string[])[] => [
-  ["form", "tokens", "IRIs found", "words found", "IRIs per 1,000 tokens"],
-  ...forms.map(({ form, tokens, iris, words, irisPerThousand }) => [
+export const ablationHeads = ["form", "tokens", "IRIs found", "words found", "IRIs per 1,000 tokens"] as const;
+
+/** Rows of the metadata ablation as texts, below `ablationHeads`. */
+export const ablationRows = ({ forms }: Ablation): readonly (readonly string[])[] =>
+  forms.map(({ form, tokens, iris, words, irisPerThousand }) => [
     form,
     numberText(tokens),
     valueText(iris, "share"),
     valueText(words, "share"),
     irisPerThousand?.toPrecision(2) ?? "unknown",
-  ]),
-];
+  ]);
 
 const cell = (value: string | number): string => {
   const text = String(value);

@@ -1,3 +1,4 @@
+import { itemAt } from "../../../../src/values.ts";
 import { type Html, html, type Piece } from "../../../../src/html.ts";
 import { bar } from "../../report/charts.ts";
 import { section, standalonePage } from "../../report/report-page.ts";
@@ -10,6 +11,7 @@ import type { QuestionScore } from "../score/question-score.ts";
 import type { Scores, SystemScores } from "../score/score-runs.ts";
 import { everyQuestion } from "../score/summary.ts";
 import {
+  ablationHeads,
   ablationRows,
   failedOf,
   groupOf,
@@ -49,7 +51,7 @@ ${section("Right by luck", namedList(systems, luckyOf, "None is known: no final 
 ${section("Questions", questionTable(systems), "card tall")}
 ${section("Gold terms in descriptions, for their tokens", [
   html`<p class="small muted">Mean share of the classes and properties of a question's query that stand in the descriptions of all endpoints, as IRIs or by the words of their names; ${amountText(ablation.questions, "question")}.</p>`,
-  table(ablationRows(ablation)[0] ?? [], ablationRows(ablation).slice(1)),
+  table(ablationHeads, ablationRows(ablation)),
 ])}</main>
 <footer>Published figures: Dobriy et al., Agentic SPARQL. All figures are in scores.json (fedway-evaluation-scores, version 1); the README of the scores defines each.</footer>
 `;
@@ -63,7 +65,7 @@ function table(heads: readonly string[], rows: readonly (readonly Piece[])[]): H
 `,
   );
   return wideTable(
-    heads[0] ?? "",
+    itemAt(heads, 0),
     html`<table><thead><tr>${heads.map((head) => html`<th scope="col">${brief(head, 160)}</th>`)}</tr></thead><tbody>
 ${body}</tbody></table>`,
   );

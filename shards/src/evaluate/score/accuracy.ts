@@ -1,3 +1,4 @@
+import { itemAt } from "../../../../src/values.ts";
 import { canonicalTerm, permutations, signaturesOf } from "../../package/canonical-rows.ts";
 import { type GoldAnswer, isGoldAnswer } from "../../package/gold-answer.ts";
 import type { Answer } from "../../package/whole-store.ts";
@@ -62,7 +63,7 @@ function bestOrder(gold: GoldRows, { columns, solutions }: FoundRows): Accuracy 
   const classes = tieRows(gold);
   let best: Accuracy | undefined;
   for (const order of ordersOf(gold, rows)) {
-    const found = rows.map((row) => JSON.stringify(order.map((at) => row[at] ?? "")));
+    const found = rows.map((row) => JSON.stringify(order.map((at) => itemAt(row, at))));
     const each = scored(classes, found, gold.ordered);
     if (best === undefined || rank(each) > rank(best)) best = each;
     if (each.exact) break;
@@ -90,9 +91,9 @@ function tieRows({ rows, ties }: GoldRows): readonly TieRows[] {
 /** The orders of columns in which each has a value in common with that of the gold answer. */
 function ordersOf(gold: GoldRows, rows: readonly (readonly string[])[]): readonly (readonly number[])[] {
   const golden = [...gold.rows, ...(gold.ties ?? []).flatMap(({ others = [] }) => others)];
-  const wanted = gold.columns.map((_, at) => new Set(golden.map((row) => row[at] ?? "")));
+  const wanted = gold.columns.map((_, at) => new Set(golden.map((row) => itemAt(row, at))));
   const fits = gold.columns.map((_, from) => {
-    const values = new Set(rows.map((row) => row[from] ?? ""));
+    const values = new Set(rows.map((row) => itemAt(row, from)));
     return wanted.map((each) => !values.isDisjointFrom(each));
   });
   const orders = permutations([...gold.columns.keys()], mostOrders);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { parsedJson } from "../../../../src/json.ts";
+import { parsedJson } from "../../../../src/values.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
 import { faultIn, type Guard, isCount, isFlag, isListOf, isObject, isOneOf, isText, optional } from "../../guards.ts";
 import type { BenchmarkPackage } from "../../package/open-package.ts";

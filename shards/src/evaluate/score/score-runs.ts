@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { itemAt } from "../../../../src/values.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { isListOf, isObject, isShape, isText } from "../../guards.ts";
 import { readManifest } from "../../materialise/manifest.ts";
@@ -78,7 +79,7 @@ export async function scoreRuns(packageFolder: string, runFolder: string, scorin
       .toSorted(([left], [right]) => (left < right ? -1 : 1))
       .map(([name, own]) => ({
         name,
-        setup: own[0]?.setup ?? "",
+        setup: itemAt(own, 0).setup,
         groups: summariesOf(own),
         tools: toolsOf(own),
         questions: own,

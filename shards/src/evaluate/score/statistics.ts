@@ -1,3 +1,4 @@
+import { itemAt } from "../../../../src/values.ts";
 /** A share or a mean as a sum over what it is of: of one question, or of several together. */
 export interface Ratio {
   readonly part: number;
@@ -40,8 +41,9 @@ const drawn = (draws: readonly Uint32Array[], value: (draw: Uint32Array) => numb
 function ratioIn(ratios: readonly Ratio[], draw: Uint32Array): number | null {
   let [part, of] = [0, 0];
   for (const at of draw) {
-    part += ratios[at]?.part ?? 0;
-    of += ratios[at]?.of ?? 0;
+    const ratio = itemAt(ratios, at);
+    part += ratio.part;
+    of += ratio.of;
   }
   return of === 0 ? null : part / of;
 }
@@ -71,7 +73,7 @@ export function pairedDifference(left: readonly Ratio[], right: readonly Ratio[]
   for (let at = 0; at < resamples; at++) {
     const swaps = left.map(() => random() < 0.5);
     const side = (own: readonly Ratio[], other: readonly Ratio[]): number | null =>
-      valueOf(own.flatMap((ratio, index) => (swaps[index] ? other[index] : ratio) ?? []));
+      valueOf(own.map((ratio, index) => (swaps[index] ? itemAt(other, index) : ratio)));
     const swapped = difference(side(left, right), side(right, left)) ?? 0;
     if (Math.abs(swapped) >= Math.abs(observed) - 1e-12) asLarge++;
   }

@@ -6,7 +6,7 @@ import { FedwayError, libraryMessage } from "../../../errors/fedway-error.ts";
 import { parseTurtle } from "../../../rdf/turtle.ts";
 import { outcomeSchema, type RawExample, toExample } from "./example.ts";
 import { examplesIn } from "./read-shacl.ts";
-import { parsedJson } from "../../../json.ts";
+import { parsedJson } from "../../../values.ts";
 
 /** Contents of a folder of examples. */
 export interface ExampleFile {

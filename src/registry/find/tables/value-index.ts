@@ -6,7 +6,7 @@ import { createLabelTable, type LabelMatch, type LabelTable } from "./label-tabl
 import { mentionsIn } from "../rank/mentions.ts";
 import { examplesOf, type KeyGroup, keysOf, type ReadValues } from "./read-values.ts";
 import { type PlacedText, TextVectors } from "./text-vectors.ts";
-import { parsedJson } from "../../../json.ts";
+import { parsedJson } from "../../../values.ts";
 
 /** A thing with a name, or a value that a property has. */
 type ValueKind = "entity" | "value";
