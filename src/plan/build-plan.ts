@@ -48,7 +48,7 @@ export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request:
     query: parsed.text,
     columns: columnsOf(parsed),
     limit: limitOf(parsed),
-    tripleCount: tripleCountQuery(parsed),
+    tripleCount: tripleCountOf(parsed, () => parsed),
     silent: undefined,
     defaultGraphs: request.defaultGraphs,
     namedGraphs: request.namedGraphs,
@@ -60,11 +60,9 @@ export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request:
 export function directPlan(draft: Draft): MadePlan<DirectPlan> {
   const { query, targets } = draft;
   const isMember = (service: ServiceElement): boolean => targets.members.has(service.from);
-  const unwrapped = parseQuery(withoutWrappers(query, isMember));
-  assertOnlyUnwrapped(draft, unwrapped);
+  const unwrapped = unwrappedQuery(draft, isMember);
   // On an endpoint's route without SERVICE for others the dataset was refused earlier, so none is left to keep.
-  const analysed = { ...query, parsed: unwrapped };
-  const text = query.datasets.length > 0 ? withoutDatasets(analysed) : unwrapped.text;
+  const text = query.datasets.length > 0 ? withoutDatasets(unwrapped.parsed()) : unwrapped.text;
   const [endpoint] = targets.members.values();
   if (!endpoint) throw new FedwayError("INTERNAL", "A direct plan without an endpoint.");
   const plan: DirectPlan = {
@@ -72,15 +70,41 @@ export function directPlan(draft: Draft): MadePlan<DirectPlan> {
     answer: query.parsed.kind,
     endpoint,
     query: text,
-    columns: columnsOf(unwrapped),
-    limit: limitOf(unwrapped),
-    tripleCount: query.datasets.length > 0 ? undefined : tripleCountQuery(unwrapped),
+    columns: columnsOf(query.parsed),
+    limit: limitOf(query.parsed),
+    tripleCount: query.datasets.length > 0 ? undefined : tripleCountOf(query.parsed, unwrapped.parsed),
     silent: silentFallback(draft, isMember),
     defaultGraphs: [],
     namedGraphs: [],
     notes: [...draft.notes, ...mergedNote(draft)],
   };
   return madeOf(plan, unwrapped);
+}
+
+/** Only a CONSTRUCT has triples to count; `sent` parses what goes to the endpoint. */
+const tripleCountOf = ({ form }: ParsedQuery, sent: () => ParsedQuery): string | undefined =>
+  form === "CONSTRUCT" ? tripleCountQuery(sent()) : undefined;
+
+/** The query without the wrappers of its clauses; it is parsed where its structure is needed. */
+function unwrappedQuery(draft: Draft, isMember: (service: ServiceElement) => boolean) {
+  const { query } = draft;
+  const text = withoutWrappers(query, isMember);
+  const parsed = lazily(() => parseQuery(text));
+  // A clause that fills the WHERE gives it its own group, and nothing else can have changed.
+  const [clause, ...others] = query.services;
+  if (!clause?.fillsWhere || others.length > 0) assertOnlyUnwrapped(draft, parsed());
+  return {
+    text,
+    parsed,
+    get ast() {
+      return parsed().ast;
+    },
+  };
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 const limitOf = ({ ast }: ParsedQuery): number | undefined => (ast.queryType === "SELECT" ? ast.limit : undefined);

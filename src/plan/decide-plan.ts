@@ -69,7 +69,7 @@ export function draftOf(read: ParsedQuery, task: PlanTask): Draft {
 function withRequestedDataset(parsed: ParsedQuery, { request }: PlanTask): ParsedQuery {
   const { defaultGraphs, namedGraphs } = request;
   if (defaultGraphs.length + namedGraphs.length === 0) return parsed;
-  const bare = parseQuery(withoutDatasets(analyseQuery(parsed)));
+  const bare = parseQuery(withoutDatasets(parsed));
   return parseQuery(withDefaultGraphs(bare, defaultGraphs, namedGraphs));
 }
 
@@ -198,7 +198,7 @@ function evaluatedHere(draft: Draft): MadePlan {
   const isPruned = draft.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT");
   const none = "The query reads no data, so no endpoint was asked.";
   const noted = isPruned ? draft : note(draft, "EVALUATED_HERE", none);
-  const text = query.datasets.length > 0 ? withoutDatasets(query) : query.parsed.text;
+  const text = query.datasets.length > 0 ? withoutDatasets(query.parsed) : query.parsed.text;
   const skeleton = withAbsoluteIris(text);
   const { notes } = noted;
   const plan = {

@@ -1,6 +1,6 @@
 import { type ErrorWhere, FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry, Federation } from "../registry/catalog.ts";
-import type { AnalysedQuery } from "../sparql/structure.ts";
+import type { AnalysedQuery, ServiceClause } from "../sparql/structure.ts";
 import type { ParsedQuery } from "../sparql/query.ts";
 import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
 import { type MeantTerm, meantInstead, written } from "./known-terms.ts";
@@ -173,7 +173,7 @@ function meantText({ term, suggestion, holders }: MeantTerm, parsed: ParsedQuery
 export function misplacedExtension(
   iri: string,
   { parsed, services, outside }: AnalysedQuery,
-  { where, context }: { readonly where: ErrorWhere; readonly context: PlanContext },
+  { clause, context }: { readonly clause: ServiceClause; readonly context: PlanContext },
 ): FedwayError | undefined {
   const holders = extensionHolders(iri, context);
   if (holders.size === 0) return undefined;
@@ -183,7 +183,7 @@ export function misplacedExtension(
   const isHomeless = services.length === 1 && outside.length > 0;
   const code = isHomeless ? "SERVICE_REQUIRED" : "SERVICE_TARGET_REFUSED";
   return new FedwayError(code, `SERVICE <${iri}> is no endpoint: it extends the engine of ${best}.`, {
-    where,
+    where: clause.where,
     next: `Put it into SERVICE <${best}> { ... }, together with the patterns that it is for, or send the whole query to that endpoint (/endpoints/${best}/sparql, --endpoint ${best}).`,
     endpoints,
   });

@@ -66,13 +66,12 @@ export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTar
     const { target, element } = clause;
     if (target.kind === "variable" && isFollowed(clause)) members.set(element.from, { url: `?${target.name}` });
     else if (target.kind === "variable") {
-      for (const value of valuesOf(clause)) lookUp(value.iri, { ...clause, shown: value.text });
+      for (const value of valuesOf(clause)) lookUp(value.iri, { where: clause.where, shown: value.text });
     } else if (isKeyword(target.iri))
       notes.push(keywordNote(target.iri, keywordEntries(target.iri, clause, task.context)));
     else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
     else {
-      const { line, column } = clause;
-      const misplaced = misplacedExtension(target.iri, query, { where: { line, column }, context: task.context });
+      const misplaced = misplacedExtension(target.iri, query, { clause, context: task.context });
       if (misplaced) throw misplaced;
       members.set(element.from, lookUp(target.iri, clause));
     }
@@ -181,26 +180,23 @@ function isPseudo(iri: string, entry: CatalogEntry | undefined): boolean {
 }
 
 function valuesOf(clause: ServiceClause): readonly { readonly iri?: string; readonly text: string }[] {
-  const { target, line, column } = clause;
+  const { target } = clause;
   if (target.kind === "iri") return [];
   if (target.values) return target.values;
   throw new FedwayError("SERVICE_VARIABLE_UNBOUND", `Nothing says which endpoints SERVICE ?${target.name} means.`, {
-    where: { line, column },
+    where: clause.where,
     next: `Name them in the same group, VALUES ?${target.name} { <endpoint-1> <endpoint-2> } without UNDEF, or let a pattern before the clause bind ?${target.name} in each solution.`,
   });
 }
 
-/** Line and column are absent for a value out of data. */
-interface ClausePlace extends Pick<ErrorWhere, "line" | "column"> {
+interface ClausePlace {
+  /** Absent for a value out of data. */
+  readonly where?: ServiceClause["where"];
   /** The target as written. */
   readonly shown?: string;
 }
 
-const whereIs = ({ line, column }: ClausePlace, endpoint: string): ErrorWhere => ({
-  ...(line !== undefined && { line }),
-  ...(column !== undefined && { column }),
-  endpoint,
-});
+const whereIs = ({ where }: ClausePlace, endpoint: string): ErrorWhere => ({ ...where, endpoint });
 
 /** The endpoint or federation that a target names. */
 function targetOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {

@@ -13,6 +13,15 @@ export {
 export { rawLimit, scanRawQuery } from "./parse/raw-query.ts";
 export { afterPrologue, resolveIri, writtenIri } from "./parse/resolve-iri.ts";
 export { newerConstruct, type NewerConstruct } from "./parse/sparql-1-2.ts";
-export { substituted, type SubstitutedText } from "./parse/substituted-text.ts";
-export { isWord, offsetAt, refuseLargeEvaluation, type Token, tokenAt, tokenize, whereAt } from "./parse/tokens.ts";
+export {
+  isWord,
+  offsetAt,
+  refuseLargeEvaluation,
+  substituted,
+  type SubstitutedText,
+  type Token,
+  tokenAt,
+  tokenize,
+  whereAt,
+} from "./parse/tokens.ts";
 export { undeclaredPrefixes } from "./parse/undeclared-prefixes.ts";

@@ -187,9 +187,13 @@ const escapesInString = /\\(?:[tbnrf\\"']|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|([^]))
  * sparqljs all.
  */
 export function expectedAt(source: Source, at: number): readonly string[] {
-  const tokens = source.tokens.slice(0, at + 1).map((token) => in11(token));
+  // Checks of columns are not its job.
+  const again = repeatedColumns(source.tokens);
+  const tokens = source.tokens
+    .slice(0, at + 1)
+    .filter((token) => !again.has(token))
+    .map((token) => in11(token));
   try {
-    // Checks of columns are not its job.
     const options = { baseIRI: "urn:base", skipUngroupedVariableCheck: true };
     new sparqljs.Parser(options).parse(samplesOf({ ...source, tokens }).text.replace(/CLEAR $/, ">>"));
     return [];
@@ -208,4 +212,25 @@ function expectedIn(error: unknown): readonly string[] {
   const hash: unknown = error instanceof Error && "hash" in error ? error.hash : undefined;
   if (typeof hash !== "object" || hash === null || !("expected" in hash) || !Array.isArray(hash.expected)) return [];
   return hash.expected.map((terminal) => String(terminal).slice(1, -1));
+}
+
+/** Variables that a SELECT names again. */
+export const repeatedColumns = (tokens: readonly Token[]): ReadonlySet<Token> =>
+  new Set(tokens.flatMap((token, at) => (isWord(token, "SELECT") ? repeated(tokens, at) : [])));
+
+/** Columns that a SELECT has already. */
+function repeated(tokens: readonly Token[], select: number): readonly Token[] {
+  const seen = new Set<string>();
+  const again: Token[] = [];
+  let depth = 0;
+  for (const token of tokens.slice(select + 1)) {
+    if (token.text === "{" || isWord(token, "WHERE", "FROM")) break;
+    if (token.text === "(") depth += 1;
+    if (token.text === ")") depth -= 1;
+    if (token.kind !== "var" || depth > 0) continue;
+    const name = token.text.slice(1);
+    if (seen.has(name)) again.push(token);
+    seen.add(name);
+  }
+  return again;
 }

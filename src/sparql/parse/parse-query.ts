@@ -5,14 +5,14 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
 import { dialectEdits } from "../dialect/dialect-rules.ts";
 import type { Group, QueryOutline } from "./outline.ts";
-import { illegalUse } from "./check-query.ts";
-import { Misfit, readGrammar, type Source } from "./grammar.ts";
+import { illegalUse, mayBeIllegal } from "./check-query.ts";
+import { Misfit, readGrammar, repeatedColumns, type Source } from "./grammar.ts";
 import { treeOf } from "./parse-tree.ts";
 import type { Places } from "./term-reader.ts";
 import { misfitError, tooDeep, wrongText } from "./parser-errors.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import { afterPrologue, type Prologue, readPrologue, resolveIri } from "./resolve-iri.ts";
-import { isWord, offsetAt, syntaxError, type Token, tokenAt, tokenize } from "./tokens.ts";
+import { isWord, offsetAt, syntaxError, type Token, tokenAt, tokenize, vocabularyOf } from "./tokens.ts";
 
 /** The four query forms of SPARQL 1.1. */
 export type QueryForm = QueryOutline["form"];
@@ -35,6 +35,8 @@ export interface ParsedQuery extends QueryTree {
   /** Where its terms and paths are written. */
   readonly places: Places;
   readonly tokens: readonly Token[];
+  /** The keywords in it, in upper case, and the kinds of its other tokens. */
+  readonly vocabulary: ReadonlySet<string>;
   readonly outline: QueryOutline;
   readonly prologue: Prologue;
 }
@@ -43,6 +45,9 @@ export interface ParsedQuery extends QueryTree {
 export const treeOfGroup = ({ patterns }: Group): QueryTree => ({
   ast: { type: "query", queryType: "SELECT", variables: [], where: patterns, prefixes: {} },
 });
+
+/** A text as the scanner read it. */
+type Scanned = Pick<ParsedQuery, "text" | "tokens" | "vocabulary">;
 
 const kinds: Record<QueryForm, AnswerKind> = {
   SELECT: "bindings",
@@ -70,13 +75,13 @@ export function answerKindOf(form: QueryForm): AnswerKind {
   return kinds[form];
 }
 
-function refuseOtherThanQuery(text: string, tokens: readonly Token[]): void {
+function refuseOtherThanQuery({ text, tokens, vocabulary }: Scanned): void {
   if (tokens.length === 0) {
     throw new FedwayError("QUERY_MISSING", "The query is empty or holds nothing but comments.", {
       next: "Send a SELECT, ASK, CONSTRUCT or DESCRIBE query.",
     });
   }
-  refusePragmas(text, tokens);
+  if (vocabulary.has("DEFINE")) refusePragmas(text, tokens);
   const first = tokens[afterPrologue(tokens)];
   if (first === undefined) {
     throw syntaxError(text, text.length, {
@@ -108,7 +113,7 @@ export function refusePragmas(text: string, tokens: readonly Token[]): void {
 }
 
 /** Own check because sparqljs finds `constructor:` in Object.prototype and reports unknown prefixes without a place. */
-function checkPrefixes(text: string, tokens: readonly Token[], { prefixes }: Prologue): void {
+function checkPrefixes({ text, tokens }: Scanned, { prefixes }: Prologue): void {
   const unknown = tokens.filter((token) => token.kind === "pname" && !prefixes.has(prefixOf(token)));
   const [first] = unknown;
   if (first === undefined) return;
@@ -128,7 +133,7 @@ const longestPrefix = 60;
 /** With its colon. */
 export const prefixOf = ({ text }: Token): string => text.slice(0, text.indexOf(":") + 1);
 
-function checkTokens(text: string, tokens: readonly Token[]): void {
+function checkTokens({ text, tokens }: Scanned): void {
   const unreadable = tokens.find((token) => token.kind === "string" && !standForCharacters(token.text));
   if (unreadable) {
     throw syntaxError(text, unreadable.start, {
@@ -146,7 +151,9 @@ function checkTokens(text: string, tokens: readonly Token[]): void {
 }
 
 /** An IRI without a scheme needs a BASE to be resolved against. */
-function checkNames(text: string, tokens: readonly Token[], prologue: Prologue): void {
+function checkNames({ text, tokens }: Scanned, prologue: Prologue): void {
+  // Names with prefixes are as absolute as the IRIs that those are declared with.
+  if (!tokens.some((token) => token.kind === "iri" && !absolute.test(token.text.slice(1)))) return;
   const relative = tokens.find(
     (token, at) =>
       (token.kind === "iri" || (token.kind === "pname" && at >= prologue.length)) &&
@@ -162,7 +169,7 @@ function checkNames(text: string, tokens: readonly Token[], prologue: Prologue):
 const absolute = /^[a-z][a-z0-9.+-]*:/i;
 
 /** A row of VALUES has as many values as there are variables (SPARQL 1.1 Query, note 11 of the grammar). */
-function checkRows(text: string, tokens: readonly Token[]): void {
+function checkRows({ text, tokens }: Scanned): void {
   for (const [at, token] of tokens.entries()) {
     const isTable = isWord(token, "VALUES") && tokens[at + 1]?.text === "(";
     if (isTable && new Set(rowWidths(tokens, at + 1)).size > 1) throw unevenRow(text, token);
@@ -210,12 +217,14 @@ export function parseQuery(text: string): ParsedQuery {
 }
 
 function parseText(text: string): ParsedQuery {
-  const decoded = decodeEscapes(text);
+  const decoded = /\\u/i.test(text) ? decodeEscapes(text) : undefined;
+  const read = decoded?.text ?? text;
   try {
-    return parseDecoded(decoded.text);
+    return parseDecoded(read);
   } catch (error) {
-    if (!(error instanceof FedwayError) || error.code !== "QUERY_SYNTAX") throw decoded.relocated(error);
-    throw decoded.relocated(wrongText(decoded.text) ?? withHint(decoded.text, error));
+    const isIllegal = error instanceof FedwayError && error.code === "QUERY_SYNTAX";
+    const told = isIllegal ? (wrongText(read) ?? withHint(read, error)) : error;
+    throw decoded ? decoded.relocated(told) : told;
   }
 }
 
@@ -242,54 +251,41 @@ export function followsGrammar(text: string): boolean {
 
 function parseDecoded(text: string): ParsedQuery {
   const parsed = grammatical(text);
-  const illegal = illegalUse(parsed);
+  const illegal = mayBeIllegal(parsed) ? illegalUse(parsed) : undefined;
   if (illegal) throw illegal;
   return parsed;
 }
 
-function grammatical(written: string): ParsedQuery {
-  const { text, tokens } = columnsOnce(written);
-  refuseOtherThanQuery(text, tokens);
-  checkTokens(text, tokens);
+function grammatical(text: string): ParsedQuery {
+  const tokens = tokenize(text);
+  const scanned = { text, tokens, vocabulary: vocabularyOf(tokens) };
+  refuseOtherThanQuery(scanned);
   const prologue = readPrologue(tokens);
-  checkPrefixes(text, tokens, prologue);
-  checkRows(text, tokens);
-  const { ast, places, outline } = parseTokens({ text, tokens, prologue });
-  checkNames(text, tokens, prologue);
-  if (treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);
+  checkScanned(scanned, prologue);
+  const { ast, places, outline, repeatsColumns } = parseTokens({ text, tokens, prologue });
+  const once = repeatsColumns ? columnsOnce(text, tokens) : text;
+  if (once !== text) return grammatical(once);
+  checkNames(scanned, prologue);
+  if (tokens.length * levelsOfToken > treeDepthAtMost && treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);
   const form = ast.queryType;
-  return { text, kind: kinds[form], form, ast, places, tokens, outline, prologue };
+  return { ...scanned, kind: kinds[form], form, ast, places, outline, prologue };
+}
+
+/** The checks beside the grammar. */
+function checkScanned(scanned: Scanned, prologue: Prologue): void {
+  const { vocabulary } = scanned;
+  if (vocabulary.has("invalid") || vocabulary.has("string")) checkTokens(scanned);
+  if (vocabulary.has("pname")) checkPrefixes(scanned, prologue);
+  if (vocabulary.has("VALUES")) checkRows(scanned);
 }
 
 /** A variable that a SELECT names again is one column; blanks in its place keep all other places. */
-function columnsOnce(written: string) {
-  const tokens = tokenize(written);
-  const again = new Set(
-    tokens.flatMap(({ kind, text }, at) => (kind === "word" && text === "SELECT" ? repeated(tokens, at) : [])),
-  );
-  if (again.size === 0) return { text: written, tokens };
+function columnsOnce(written: string, tokens: readonly Token[]): string {
   let text = written;
-  for (const { start, end } of again) text = text.slice(0, start) + " ".repeat(end - start) + text.slice(end);
-  return { text, tokens: tokens.filter((token) => !again.has(token)) };
+  for (const { start, end } of repeatedColumns(tokens))
+    text = text.slice(0, start) + " ".repeat(end - start) + text.slice(end);
+  return text;
 }
-
-function repeated(tokens: readonly Token[], select: number): readonly Token[] {
-  const seen = new Set<string>();
-  const again: Token[] = [];
-  let depth = 0;
-  for (const token of tokens.slice(select + 1, select + 1 + mostColumnTokens)) {
-    if (token.text === "{" || isWord(token, "WHERE", "FROM")) break;
-    if (token.text === "(") depth += 1;
-    if (token.text === ")") depth -= 1;
-    if (token.kind !== "var" || depth > 0) continue;
-    const name = token.text.slice(1);
-    if (seen.has(name)) again.push(token);
-    seen.add(name);
-  }
-  return again;
-}
-
-const mostColumnTokens = 2_000;
 
 function parseTokens(source: Source) {
   try {
@@ -303,6 +299,8 @@ function parseTokens(source: Source) {
 
 /** Long chains of operators nest as deep as they are long, whatever their brackets; later walks are recursive. */
 const treeDepthAtMost = 2_000;
+/** A token adds no more to the depth of a tree: EXISTS has an operation, its arguments, a group and its patterns. */
+const levelsOfToken = 4;
 
 function treeDepth(root: object): number {
   let depth = 0;

@@ -34,13 +34,16 @@ interface ParsedTree {
   readonly ast: Query;
   readonly places: Places;
   readonly outline: QueryOutline;
+  /** A SELECT names a variable twice. */
+  readonly repeatsColumns: boolean;
 }
 
 /** The tree of a query in the shape of sparqljs, with names as absolute IRIs, and the tokens of its parts. */
 export function treeOf(source: Source, { query, starts }: GrammarTree): ParsedTree {
   const terms = new TermReader(source, starts);
-  const outline = new TreeBuilder(terms, source.prologue).query(query);
-  return { ast: outline.tree, places: terms.places, outline };
+  const builder = new TreeBuilder(terms, source.prologue);
+  const outline = builder.query(query);
+  return { ast: outline.tree, places: terms.places, outline, repeatsColumns: builder.repeatsColumns };
 }
 
 /** A node of a triple, and the triples of the brackets or the collection that it stands for. */
@@ -56,10 +59,11 @@ interface Part {
 }
 
 class TreeBuilder {
+  repeatsColumns = false;
   readonly #terms: TermReader;
   readonly #prologue: Source["prologue"];
-  /** Groups of EXISTS in the expressions that were read last. */
-  #exists: Group[] = [];
+  /** Groups of EXISTS in what is being read. */
+  #exists: readonly Group[] = [];
 
   constructor(terms: TermReader, prologue: Source["prologue"]) {
     this.#terms = terms;
@@ -104,11 +108,13 @@ class TreeBuilder {
   }
 
   #select(node: Traqula.Query, { from, to }: TokenRange): SelectOutline {
-    const [form, inHead] = this.#withExists(() => this.#form(node));
+    const form = this.#form(node);
+    const inHead = this.#foundExists();
     // Of CONSTRUCT WHERE it has no place.
     const group =
       node.where && hasPlace(node.where) ? this.#group(this.#terms.range(node.where), node.where.patterns) : undefined;
-    const [modifiers, inTail] = this.#withExists(() => this.#modifiers(node.solutionModifiers));
+    const modifiers = this.#modifiers(node.solutionModifiers);
+    const inTail = this.#foundExists();
     const values = node.values && this.#values(node.values);
     const end = values?.from ?? to;
     const tailFrom = group?.to ?? Math.min(end, ...this.#modifierStarts(node.solutionModifiers));
@@ -169,9 +175,14 @@ class TreeBuilder {
 
   #columns(columns: Traqula.QuerySelect["variables"]): SelectQuery["variables"] {
     const read: Variable[] = [];
+    const names = new Set<string>();
     for (const column of columns) {
-      if (column.type === "term") read.push(this.#terms.variable(column));
-      else if (column.type === "pattern") {
+      if (column.type === "term") {
+        const variable = this.#terms.variable(column);
+        this.repeatsColumns ||= names.has(variable.value);
+        names.add(variable.value);
+        read.push(variable);
+      } else if (column.type === "pattern") {
         const expression = this.#expression(column.expression);
         read.push({ expression, variable: this.#terms.variable(column.variable) });
       }
@@ -241,11 +252,13 @@ class TreeBuilder {
         return { element: { kind: "triples", from, to: end, triples }, pattern: { type: "bgp", triples } };
       }
       case "filter": {
-        const [expression, exists] = this.#withExists(() => this.#expression(node.expression));
-        return { element: { kind: "filter", from, to, exists: [...exists] }, pattern: { type: "filter", expression } };
+        const expression = this.#expression(node.expression);
+        const exists = this.#foundExists();
+        return { element: { kind: "filter", from, to, exists }, pattern: { type: "filter", expression } };
       }
       case "bind": {
-        const [expression, exists] = this.#withExists(() => this.#expression(node.expression));
+        const expression = this.#expression(node.expression);
+        const exists = this.#foundExists();
         const variable = this.#terms.variable(node.variable);
         return {
           element: { kind: "bind", from, to, exists, variable: variable.value },
@@ -392,8 +405,10 @@ class TreeBuilder {
         return { type: "functionCall", args, ...(args.length > 0 && { distinct: node.distinct }), function: name };
       }
       case "patternOperation": {
+        const before = this.#exists;
+        this.#exists = [];
         const group = this.#group(this.#terms.range(node.args), node.args.patterns);
-        this.#exists.push(group);
+        this.#exists = [...before, group];
         return { type: "operation", operator: operatorOf(node), args: [single(group)] };
       }
       default:
@@ -436,14 +451,11 @@ class TreeBuilder {
     return isGiven ? stringValue(tokenAt(this.#terms.tokens, to - 2).text) : " ";
   }
 
-  /** The result of `read`, and the groups of EXISTS that it meets. */
-  #withExists<T>(read: () => T): readonly [T, readonly Group[]] {
-    const around = this.#exists;
-    this.#exists = [];
-    const made = read();
+  /** The groups of EXISTS in what was read since the last call. */
+  #foundExists(): readonly Group[] {
     const found = this.#exists;
-    this.#exists = around;
-    return [made, found];
+    this.#exists = [];
+    return found;
   }
 }
 

@@ -9,9 +9,7 @@ import type { ParsedQuery } from "../parse/parse-query.ts";
 export type IsMember = (service: ServiceElement) => boolean;
 
 /** The text without FROM and FROM NAMED. */
-export function withoutDatasets(query: AnalysedQuery): string {
-  return editText(query.parsed, datasetEdits(query.parsed));
-}
+export const withoutDatasets = (query: ParsedQuery): string => editText(query, datasetEdits(query));
 
 /**
  * The text with `SERVICE <iri> { P }` replaced by `{ P }` at every depth, and by `P` where the clause is all there is

@@ -2,7 +2,7 @@ import type { Pattern, Term, Triple } from "sparqljs";
 import { resolveIri } from "../parse/resolve-iri.ts";
 import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "../parse/outline.ts";
 import type { ParsedQuery } from "../parse/parse-query.ts";
-import { elementsWithin, groupsOf, visibleInElement } from "./scope.ts";
+import { elementsWithin, groupsOf } from "./scope.ts";
 import { certainVariables } from "./certain-variables.ts";
 import { placeOf } from "../rewrite/edit-text.ts";
 import { tokenAt } from "../parse/tokens.ts";
@@ -16,12 +16,11 @@ interface KnownValue {
   readonly text: string;
 }
 
-/** A group around a clause, and how the element at `at`, in which the clause stands, is combined with the others. */
+/** A group around a clause; the clause stands in the element at `at`. */
 interface Enclosing {
   readonly elements: readonly Element[];
   readonly patterns: readonly Pattern[];
   readonly at: number;
-  readonly through: "join" | "left" | "filter";
 }
 
 /** Target of a SERVICE. */
@@ -47,8 +46,6 @@ export interface ServiceClause {
   readonly place: readonly Context[];
   /** A GRAPH stands between the clause and the next SERVICE, or the query, around it. */
   readonly inGraph: "none" | "constant" | "variable";
-  /** Variables that the clause brings into scope. */
-  readonly variables: readonly string[];
   /** The clause is all there is in the WHERE of a query or subquery. */
   readonly fillsWhere: boolean;
   /** But for FILTERs, the clause is all there is in an OPTIONAL. */
@@ -56,8 +53,8 @@ export interface ServiceClause {
   /** The SERVICE clause directly around this one. */
   readonly parent: ServiceClause | undefined;
   readonly element: ServiceElement;
-  readonly line: number;
-  readonly column: number;
+  /** Where it begins in the text. */
+  readonly where: { readonly line: number; readonly column: number };
 }
 
 /** A pattern outside of every SERVICE that needs data: triples (property paths included), or GRAPH. */
@@ -116,7 +113,7 @@ class Analysis {
     this.group(select.where, {
       ...bare,
       isWhere: true,
-      enclosing: [{ elements: trailing, patterns: [], at: 1, through: "join" }],
+      enclosing: [{ elements: trailing, patterns: [], at: trailing.length }],
     });
   }
 
@@ -131,7 +128,7 @@ class Analysis {
         ...around,
         isWhere: around.isWhere && group.elements.length === 1,
         isOptional: around.isOptional && alone,
-        enclosing: [...around.enclosing, { ...group, at, through: joinedHow(element) }],
+        enclosing: [...around.enclosing, { ...group, at }],
       });
     }
   }
@@ -139,7 +136,7 @@ class Analysis {
   private element(element: Element, around: Surroundings): void {
     if (element.kind === "service") return this.service(element, around);
     if (element.kind === "graph") return this.graph(element, around);
-    if (element.kind === "triples") this.needsData(element, around);
+    if (element.kind === "triples") return this.needsData(element, around);
     const place = contextOf(element);
     const isOptional = place === "optional" || (place === "group" && around.isOptional);
     const inner = { ...around, isWhere: false, isOptional, place: place ? [...around.place, place] : around.place };
@@ -172,19 +169,20 @@ class Analysis {
   }
 
   private service(element: ServiceElement, around: Surroundings): void {
-    const { tokens } = this.parsed;
+    const { parsed } = this;
     const clause: ServiceClause = {
       target: this.target(element, around),
       silent: element.silent,
       depth: around.parent ? around.parent.depth + 1 : 0,
       place: around.place,
       inGraph: around.inGraph,
-      variables: [...visibleInElement(tokens, element)],
       fillsWhere: around.isWhere,
       fillsOptional: around.isOptional,
       parent: around.parent,
       element,
-      ...placeOf(this.parsed, element),
+      get where() {
+        return placeOf(parsed, element);
+      },
     };
     this.services.push(clause);
     const place = [...around.place, "service"] as const;
@@ -199,11 +197,6 @@ class Analysis {
     const isBound = values === undefined && isBoundBefore(name, around.enclosing);
     return { kind: "variable", name, values, isBound };
   }
-}
-
-function joinedHow(element: Element): Enclosing["through"] {
-  if (element.kind === "optional" || element.kind === "minus") return "left";
-  return element.kind === "filter" || element.kind === "bind" ? "filter" : "join";
 }
 
 function contextOf(element: Element): Context | undefined {
@@ -248,7 +241,8 @@ export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
  * stands before it, and nothing outside of that group restricts it any more. Undefined: not known.
  */
 function knownValues(variable: string, enclosing: readonly Enclosing[]): readonly KnownValue[] | undefined {
-  for (const { elements, patterns, at, through } of enclosing.toReversed()) {
+  for (const { elements, patterns, at } of enclosing.toReversed()) {
+    const through = joinedHow(elements[at]);
     for (const [index, element] of elements.entries()) {
       if (index === at || (through === "left" && index > at)) continue;
       const values = assignedTerms(variable, element, patterns[index]);
@@ -257,6 +251,12 @@ function knownValues(variable: string, enclosing: readonly Enclosing[]): readonl
     if (through !== "join") return undefined;
   }
   return undefined;
+}
+
+/** How an element is combined with the others of its group; undefined: the VALUES behind a query have none. */
+function joinedHow(element: Element | undefined): "join" | "left" | "filter" {
+  if (element?.kind === "optional" || element?.kind === "minus") return "left";
+  return element?.kind === "filter" || element?.kind === "bind" ? "filter" : "join";
 }
 
 /** The terms that VALUES or BIND assign to a variable; an expression is not evaluated here. */
