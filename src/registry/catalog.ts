@@ -2,7 +2,7 @@
 export { AcceptedAdapter, CatalogEntry, catalogSchemas, Federation } from "./catalog/catalog.ts";
 export type { Catalog, CatalogDocument, EditableCatalog } from "./catalog/catalog.ts";
 export { type CatalogReport, checkCatalog } from "./catalog/check-catalog.ts";
-export { describeAdvice } from "./catalog/describe-advice.ts";
+export { describeAdvice } from "./catalog/described-federation.ts";
 export { describedFederation } from "./catalog/described-federation.ts";
 export { documentOf, withFields } from "./catalog/document-fields.ts";
 export { documentBounds, identifyDocument, parseDocument, reasonOf, writeDocument } from "./catalog/document.ts";

@@ -17,7 +17,7 @@ import { bytesOf } from "../../src/results/gathered-body.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
 import { EndpointModels } from "../../src/registry/model/endpoint-models.ts";
 import { createTripleKeeper } from "../../src/selection/endpoint-keys.ts";
-import type { ReadTriple } from "../../src/registry/descriptions/compute/triple-facts.ts";
+import type { ReadTriple } from "../../src/registry/descriptions/compute/read-whole.ts";
 import { openSources } from "../../src/selection/open-sources.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type CanonicalAnswer, storeAnswer, toAnswer } from "./canonical-answer.ts";

@@ -1,29 +1,31 @@
 import type { Asker } from "../../outbound/whole-answer.ts";
 import { type Clock, systemClock } from "../../clock.ts";
 import type { JobContext } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint } from "../catalog/catalog.ts";
+import type { AskedEndpoint, CatalogEntry } from "../catalog/catalog.ts";
 import type { Capabilities, ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
 import type { RequestMethod } from "../../outbound/sparql-client.ts";
 import { RequestLog } from "../descriptions/request-log.ts";
 import {
+  bindTable,
   canary,
   constructProbes,
-  formatProbes,
-  type Probe,
-  rowCapQuery,
-  urlProbe,
-  valuesProbe,
-  rowsOfProduct,
-  bindTable,
   emptyTable,
+  formatProbes,
   plainCanary,
   prefixesIn,
   prefixProbe,
+  type Probe,
+  rowCapQuery,
+  rowsOfProduct,
   type Table,
+  urlProbe,
+  valuesProbe,
   valuesTable,
 } from "./probes.ts";
 import { outcomeOf } from "./judges.ts";
-import { sampleOf, sampleProbes, type TextSearch, textProbes } from "./text-search.ts";
+import { sampleOf, sampleProbes, textProbes, type TextSearch } from "./text-search.ts";
+import type { RdfDocument } from "../../outbound/documents.ts";
+import { toFedwayError } from "../../errors/fedway-error.ts";
 
 /** Options of a probing run; `clock` is the asker's own. */
 interface ProbeOptions {
@@ -279,4 +281,42 @@ class Run {
       return;
     }
   }
+}
+
+const hydraSearch = "http://www.w3.org/ns/hydra/core#search";
+
+/** True if a document has the search form (Hydra) of a Triple Pattern Fragments interface. */
+export const hasSearchForm = (quads: RdfDocument["quads"]): boolean =>
+  quads.some(({ predicate }) => predicate.value === hydraSearch);
+
+const bounds = {
+  tpf: { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000, namedGraphs: true },
+  file: { maxBytes: 2 ** 26, maxQuads: 500_000 },
+};
+const timeoutMs = 30_000;
+
+/**
+ * A canary for RDF files and Triple Pattern Fragments: the document comes and is RDF; a fragment has the search form
+ * (Hydra) by which it is asked. What such endpoints hold is not looked at.
+ */
+export async function documentCanary(
+  { id, url, interface: kind }: Pick<CatalogEntry, "id" | "url" | "interface">,
+  { asker, clock, signal }: Canary,
+): Promise<Capabilities> {
+  const frame = { endpoint: url, probedAt: new Date(clock.now()).toISOString(), constructs: {}, methods: [] };
+  try {
+    const most = kind === "tpf" ? bounds.tpf : bounds.file;
+    const { quads, mediaType } = await asker.fetchDocument({ url, signal, timeoutMs, ...most, endpoint: id });
+    const reachable = kind !== "tpf" || hasSearchForm(quads);
+    return { ...frame, reachable, formats: reachable ? [mediaType] : [] };
+  } catch (thrown) {
+    if (toFedwayError(thrown).code === "CANCELLED") throw thrown;
+    return { ...frame, reachable: false, formats: [] };
+  }
+}
+
+interface Canary {
+  readonly asker: Pick<Asker, "fetchDocument">;
+  readonly clock: Pick<Clock, "now">;
+  readonly signal: AbortSignal;
 }

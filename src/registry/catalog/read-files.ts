@@ -1,19 +1,19 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { PublishedFacts } from "./published/published-facts.ts";
-import { readPublished } from "./published/read-published.ts";
+import { publishedFacts, type PublishedFacts } from "./published/published-facts.ts";
 import { parsedJson } from "../../values.ts";
 import type { Catalog, CatalogDocument, CatalogProblem } from "./catalog.ts";
-import { documentBounds, toProblem, documentKey, keyOfItem, parseDocument } from "./document.ts";
+import { documentBounds, documentKey, keyOfItem, parseDocument, toProblem } from "./document.ts";
 import { createCatalog, type UrlKey, urlKeys } from "./index-catalog.ts";
 import { isTombstone } from "./overlays.ts";
 import { readItem } from "./parse-entry.ts";
 import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 import { EntryProblem } from "./statements.ts";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { parseFactsFile } from "./published/facts-file.ts";
 
 /** Where the catalogue lies and what its relative URLs mean. */
 export interface LoadCatalogOptions {
@@ -146,4 +146,44 @@ function decode(bytes: Buffer): string {
   } catch {
     throw new EntryProblem("The file is not UTF-8 text.");
   }
+}
+
+const maxPublishedFiles = 5_000;
+const maxPublishedBytes = 1_000_000;
+const maxPublishedTerms = 200_000;
+
+/** Published facts, and the files that could not be used. */
+interface PublishedFiles {
+  readonly facts: readonly PublishedFacts[];
+  readonly problems: readonly CatalogProblem[];
+}
+
+/**
+ * Reads the `*.json` files of folders in name order, one endpoint a file; of two for the same URL the first is kept. A
+ * folder that is not there has none.
+ */
+export async function readPublished(folders: readonly string[]): Promise<PublishedFiles> {
+  const facts = new Map<string, PublishedFacts>();
+  const problems: CatalogProblem[] = [];
+  let terms = 0;
+  for (const folder of new Set(folders)) {
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names
+      .filter((each) => each.endsWith(".json"))
+      .toSorted()
+      .slice(0, maxPublishedFiles)) {
+      const file = join(folder, name);
+      try {
+        if ((await stat(file)).size > maxPublishedBytes) throw new RangeError("The file is larger than 1 MB.");
+        const read = publishedFacts(parseFactsFile(await readFile(file, "utf8")));
+        terms += read.terms.size;
+        if (terms > maxPublishedTerms)
+          throw new RangeError(`The files have more than ${maxPublishedTerms} classes and properties.`);
+        if (!facts.has(read.url)) facts.set(read.url, read);
+      } catch (error) {
+        problems.push({ file, reason: error instanceof Error ? error.message : String(error) });
+      }
+    }
+  }
+  return { facts: [...facts.values()], problems };
 }

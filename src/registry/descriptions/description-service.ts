@@ -15,7 +15,7 @@ import {
   type RunTarget,
   targetOf,
 } from "./compute/describer.ts";
-import type { ReadTriple } from "./compute/triple-facts.ts";
+import type { ReadTriple } from "./compute/read-whole.ts";
 import type { DescriptionStore } from "./description-store.ts";
 import type { VoidDescription } from "./void-description.ts";
 import type { RetrievedVoid, VoidRetriever } from "./void-retriever.ts";

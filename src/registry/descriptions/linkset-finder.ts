@@ -1,6 +1,6 @@
 import type { Asker, WholeAnswer } from "../../outbound/whole-answer.ts";
 import type { Clock } from "../../clock.ts";
-import type { AskedEndpoint } from "../catalog/catalog.ts";
+import type { AskedEndpoint, Catalog } from "../catalog/catalog.ts";
 import { iriOf, isWritable, namespaceOf, written } from "./values.ts";
 import { from as fromGraphs, matched } from "./compute/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
@@ -12,9 +12,16 @@ import type {
   UnknownFact,
   VoidDescription,
 } from "./void-description.ts";
+import { unknownId } from "../../errors/unknown-id.ts";
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { Job, JobKind, JobQueue } from "../../jobs/job-queue.ts";
+import { catalogId } from "../catalog/statements.ts";
+import type { DescriptionService } from "./description-service.ts";
 
 /** One side of the links that are looked for. */
-export interface LinkSide {
+interface LinkSide {
   readonly endpoint: AskedEndpoint & { readonly id: string };
   readonly description: VoidDescription;
 }
@@ -47,7 +54,7 @@ const linkingProperties =
   /(?:owl#sameAs|skos\/core#(?:exact|close|broad|narrow|related)Match|rdf-schema#seeAlso|dcterms?\/relation)$/u;
 
 /** Finds links between described endpoints: objects of the one that are subjects at the other. */
-export type LinksetFinder = ReturnType<typeof createLinksetFinder>;
+type LinksetFinder = ReturnType<typeof createLinksetFinder>;
 
 /** Creates the finder; it keeps no state between searches. */
 export function createLinksetFinder(options: { readonly asker: Asker; readonly clock: Pick<Clock, "now"> }) {
@@ -266,4 +273,59 @@ async function askSingly(search: Search, to: LinkSide, { what, objects }: Object
     if (found.value.boolean === true) return { iris: new Set([iri]), record, counted: false, whole: false };
   }
   return undefined;
+}
+
+interface LinksetServiceOptions {
+  readonly catalog: Pick<Catalog, "byId" | "entries">;
+  readonly finder: LinksetFinder;
+  readonly descriptions: Pick<DescriptionService, "get" | "put">;
+  readonly jobs: Pick<JobQueue, "enqueue">;
+}
+
+const kindName = "find-linksets";
+const longestJobId = 128;
+const payloads = Compile(Type.Object({ from: catalogId, to: catalogId }));
+
+function payloadOf(payload: unknown) {
+  if (payloads.Check(payload) && payload.from !== payload.to) return payload;
+  throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the ids of two different endpoints.`);
+}
+
+async function sideOf({ catalog, descriptions }: LinksetServiceOptions, id: string): Promise<LinkSide> {
+  const entry = catalog.byId(id);
+  if (!entry) throw unknownId("endpoint", id, catalog);
+  const description = await descriptions.get(id);
+  if (description) {
+    const { url, method } = entry;
+    return { endpoint: { id, url, method }, description };
+  }
+  throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`, {
+    next: `POST /api/endpoints/${id}/describe has it described; links are looked for after that.`,
+  });
+}
+
+/** The service over a finder and the stored descriptions. */
+export function createLinksetService(options: LinksetServiceOptions) {
+  const { descriptions, finder, jobs } = options;
+  const run: JobKind["run"] = async (payload, { signal, progress }) => {
+    const { from, to } = payloadOf(payload);
+    progress({ stage: `looking for links to ${to}`, done: 0 });
+    const [start, end] = await Promise.all([sideOf(options, from), sideOf(options, to)]);
+    const found = await finder.find(start, end, { signal });
+    // Read again: the description may have been renewed meanwhile.
+    await descriptions.put(from, withLinksets((await sideOf(options, from)).description, to, found));
+    const { linksets, records, unknown } = found;
+    return { from, to, linksets: linksets.length, requests: records.length, unknown: unknown.map(({ what }) => what) };
+  };
+  return {
+    /** The job that looks for the links of one pair; to be started with the queue. */
+    kind: { name: kindName, validate: (payload: unknown) => void payloadOf(payload), run },
+    /** @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `REQUEST_INVALID`, `STORE_FAILED` */
+    async request(from: string, to: string): Promise<Job> {
+      const payload = payloadOf({ from, to });
+      await Promise.all([sideOf(options, from), sideOf(options, to)]);
+      const id = `links.${from}.${to}`;
+      return jobs.enqueue(kindName, payload, id.length <= longestJobId ? { id } : {});
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { dataFactory } from "../../rdf/triple-index.ts";
 import { voidExt, voidVocabulary as v, dcat, foaf, rdf, sd } from "../../rdf/vocabularies.ts";
 import type { RequestLog } from "./request-log.ts";
 import { countNames, type Fact, FactList } from "./facts.ts";
-import { claimed, claimedCount, type PublishedLists } from "./read-partitions.ts";
+import { claimed, claimedCount, type PublishedLists } from "./read-void.ts";
 import { iriOf, written } from "./values.ts";
 
 type Row = ReadonlyMap<string, RDF.Term>;

@@ -1,7 +1,8 @@
 import type * as RDF from "@rdfjs/types";
 import { isWritableIri } from "../../rdf/term-text.ts";
 import { termKey } from "../../results/terms.ts";
-import { rdf, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import { dcterms, rdf, rdfs, skos, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import type { TermText } from "./void-description.ts";
 
 const longestIri = 2048;
 
@@ -89,6 +90,42 @@ export const titleOf = (terms: readonly RDF.Term[]): string | undefined => plain
 
 /** A text without line breaks and control characters, English first; at most 4,000 characters. */
 export const textOf = (terms: readonly RDF.Term[]): string | undefined => plainText(terms, longestText);
+
+const longestDescription = 1_000;
+
+/** Properties under which vocabularies keep the names and the descriptions of their terms, most usual first. */
+const labelProperties = [
+  rdfs.label,
+  `${skos.namespace}prefLabel`,
+  "http://schema.org/name",
+  "https://schema.org/name",
+] as const;
+const descriptionProperties = [
+  rdfs.comment,
+  `${skos.namespace}definition`,
+  `${dcterms.namespace}description`,
+  "http://schema.org/description",
+  "https://schema.org/description",
+] as const;
+
+/** All of them. */
+export const textProperties: readonly string[] = [...labelProperties, ...descriptionProperties];
+
+/** The best label and description among the values of these properties; undefined when there is neither. */
+export function bestTexts(
+  valuesOf: (property: string) => readonly RDF.Term[],
+): Pick<TermText, "label" | "description"> | undefined {
+  const first = (properties: readonly string[], read: typeof titleOf): string | undefined => {
+    for (const property of properties) {
+      const text = read(valuesOf(property));
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  };
+  const label = first(labelProperties, titleOf);
+  const description = first(descriptionProperties, textOf)?.slice(0, longestDescription).toWellFormed();
+  return label === undefined && description === undefined ? undefined : { label, description };
+}
 
 interface Node {
   readonly term: RDF.Term;

@@ -21,10 +21,9 @@ import type { EngineSearch } from "./read/engine-search.ts";
 import type { ExampleService } from "./read/example-service.ts";
 import { EndpointTables, type TableSources } from "./tables/endpoint-tables.ts";
 import type { ExampleHit, ExampleQuery } from "./tables/example-index.ts";
-import type { KeyGroup } from "./tables/read-values.ts";
+import type { KeyGroup, ValueHit, ValueRequest } from "./tables/value-index.ts";
 import { hasAllWords } from "./tables/text-index.ts";
 import { ownFields } from "./tables/texts.ts";
-import type { ValueHit, ValueRequest } from "./tables/value-index.ts";
 import { queryWords } from "./words/question-words.ts";
 
 interface FinderOptions extends TableSources {

@@ -1,6 +1,5 @@
 import { atOnce, inTurns } from "../../clock.ts";
 import type { FactStatus, VoidDescription, ClassPartition } from "../descriptions/void-description.ts";
-import { tellingLabels } from "../descriptions/term-texts.ts";
 import { classNames, classLines } from "./class-lines.ts";
 import { composeView, type ViewContent, type ViewLines } from "./compose-view.ts";
 import { type PrefixTable, prefixTableOf } from "./prefixes.ts";
@@ -10,6 +9,7 @@ import { summaryLines } from "./summary-lines.ts";
 import { voidLines } from "./void-lines.ts";
 import { nearest } from "../../errors/nearest.ts";
 import { iriParts, plainText } from "../../rdf/display-text.ts";
+import { nameText } from "../find/words/words.ts";
 
 /**
  * How much of a schema is shown: counts and the largest classes; names of all classes; one line a class with its
@@ -247,3 +247,11 @@ function similar(partitions: readonly ClassPartition[], table: PrefixTable, name
   const wanted = (iriParts(name).local || name).slice(0, longestCompared);
   return nearest(wanted, byLocal.keys()).map((local) => table.short(byLocal.get(local) ?? "").text);
 }
+
+/** The labels that say more than the name in the IRI does, for readers of that name. */
+const tellingLabels = (description: VoidDescription): ReadonlyMap<string, string> =>
+  new Map([...labelsOf(description)].filter(([iri, label]) => nameText(label) !== nameText(iriParts(iri).local)));
+
+/** Labels of the classes and properties of a description by IRI. */
+const labelsOf = ({ terms = [] }: VoidDescription): ReadonlyMap<string, string> =>
+  new Map(terms.flatMap(({ iri, label }) => (label === undefined ? [] : [[iri, label] as const])));

@@ -2,8 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
-import { readPublished } from "../../../src/registry/catalog/published/read-published.ts";
+import { loadCatalog, readPublished } from "../../../src/registry/catalog/read-files.ts";
 import { refreshPublished } from "../../../src/registry/catalog/published/refresh-published.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 

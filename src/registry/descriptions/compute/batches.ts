@@ -1,77 +1,20 @@
-/** Something that is asked for together with others, and how much work it is likely to be. */
-export interface Weighed {
-  readonly key: string;
-  /** Solutions, as far as known; at least 1. */
-  readonly weight: number;
-}
-
-/** Keys in ascending order of weight, then as strings. */
-export function weighed(keys: Iterable<string>, weightOf: (key: string) => number): readonly Weighed[] {
-  return [...keys]
-    .map((key) => ({ key, weight: Math.max(1, weightOf(key)) }))
-    .toSorted((one, other) => one.weight - other.weight || (one.key < other.key ? -1 : 1));
-}
-
-/** How `verificationParts` divides. */
-interface PartLimits {
-  /** Keys in one part. */
-  readonly most: number;
-  /** Characters of all keys in one part, unless it is a single one; absent: no bound. */
-  readonly text?: number | undefined;
-  /** A key to be asked for on its own, too, if that is light. */
-  readonly doubtful?: string | undefined;
-  /** How often the work is halved, the rest being one part; default 5. */
-  readonly halvings?: number;
-}
-
-/**
- * Disjoint parts of `items` (ascending by weight) that cover all of them, of about half, a quarter, an eighth ... of the
- * whole work; behind them a light key and the doubtful one on their own once more. An engine that answers only up to some
- * amount of work gives different answers to at least one of these than to the whole, whatever that amount is.
- */
-export function verificationParts(items: readonly Weighed[], limits: PartLimits): readonly (readonly string[])[] {
-  const parts: string[][] = [];
-  const all = workOf(items);
-  let left = items.length;
-  while (left > 0 && parts.length < (limits.halvings ?? 5)) {
-    // At least two parts wherever there are two keys.
-    const rest = items.slice(parts.length === 0 && left > 1 ? 1 : 0, left);
-    const part = heaviest(rest, workOf(items.slice(0, left)) / 2);
-    parts.push(part.map(({ key }) => key));
-    left -= part.length;
-  }
-  if (left > 0) parts.push(items.slice(0, left).map(({ key }) => key));
-  const pieces = parts.flatMap((part) => chunks(part, keysPerPart(items, limits)));
-  const alone = new Set(pieces.flatMap((part) => (part.length === 1 ? part : [])));
-  const doubtful = items.find(({ key, weight }) => key === limits.doubtful && weight <= all / 4);
-  const singles = new Set([lightKey(items), doubtful?.key]);
-  return [...pieces, ...[...singles].flatMap((key) => (key === undefined || alone.has(key) ? [] : [[key]]))];
-}
-
-function keysPerPart(items: readonly Weighed[], { most, text }: PartLimits): number {
-  const longest = items.reduce((length, { key }) => Math.max(length, key.length), 1);
-  return Math.max(1, Math.min(most, Math.floor((text ?? Number.POSITIVE_INFINITY) / longest)));
-}
-
-/** The last of `items`, until they are as much work as wanted; at least one. */
-function heaviest(items: readonly Weighed[], wanted: number): readonly Weighed[] {
-  let from = items.length;
-  let work = 0;
-  while (from > 0 && (from === items.length || work < wanted)) work += items[--from]?.weight ?? 0;
-  return items.slice(from);
-}
-
-/** A key whose work is small but not so small that losing a part of it could not be seen. */
-function lightKey(items: readonly Weighed[]): string | undefined {
-  return (items.find(({ weight }) => weight >= 5) ?? items.at(-1))?.key;
-}
-
-/** Pieces of at most `most` items, as even as possible. */
-export function chunks<T>(items: readonly T[], most: number): T[][] {
-  const count = Math.ceil(items.length / Math.max(1, most));
-  const size = Math.ceil(items.length / Math.max(1, count));
-  return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size));
-}
+import {
+  ask,
+  isCutFor,
+  isSeen,
+  observe,
+  type Run,
+  type Unanswered,
+  weighed,
+  type Weighed,
+  weightIn,
+  workOf,
+} from "./run.ts";
+import { type FactKind, factKinds, recordGroups } from "./fact-kinds.ts";
+import { giveUp, judgeKey, keepBounds, markInconsistent, settle } from "./verdicts.ts";
+import { iriOf } from "../values.ts";
+import { countOf, type KeyObservation, type Observation, solutionsOf } from "./observation.ts";
+import { askProperty, totalsQuery } from "./queries.ts";
 
 /** Bounds of a batch. */
 interface BatchLimits {
@@ -150,9 +93,6 @@ export class Batcher {
   }
 }
 
-/** Work of some keys together. */
-export const workOf = (items: readonly Weighed[]): number => items.reduce((sum, { weight }) => sum + weight, 0);
-
 /** The first items, as many as stay within the bounds; at least one. */
 function firstWithin(
   items: readonly Weighed[],
@@ -166,4 +106,267 @@ function firstWithin(
     return at > 0 && (work > most.work || text > most.text);
   });
   return end < 0 ? items : items.slice(0, end);
+}
+
+/** An answer that took less is fast: the next batch may be larger. */
+const fastMs = 5000;
+
+/** Batches that are verified together: little is lost when a run ends in between. */
+const batchesPerRound = 16;
+
+/** Levels 2 and 3 for some keys: adaptive batches, single keys, and the fallback for those that fail. */
+export async function computeInBatches(run: Run, kind: FactKind, items: readonly Weighed[]): Promise<void> {
+  const batcher = new Batcher(items, {
+    first: 10,
+    most: run.mostKeys,
+    text: run.mostText,
+    rows: run.cap,
+    work: run.inconsistent ? Math.max(1, run.inconsistentFrom / 2) : undefined,
+  });
+  let done = 0;
+  for (let round = await askRound(run, kind, { batcher, items }); round; ) {
+    await verifyBatches(run, kind, round);
+    done += round.reduce((sum, { keys }) => sum + keys.length, 0);
+    run.progress(kind.phrase, done, items.length);
+    round = await askRound(run, kind, { batcher, items });
+  }
+}
+
+/** A batch that was answered soundly. */
+interface AnsweredBatch {
+  readonly keys: readonly string[];
+  readonly observation: Observation;
+}
+
+interface Round {
+  readonly batcher: Batcher;
+  readonly items: readonly Weighed[];
+}
+
+/** Some batches that were answered; undefined at the end. The sum over a list is only known when all of it is. */
+async function askRound(
+  run: Run,
+  kind: FactKind,
+  { batcher, items }: Round,
+): Promise<readonly AnsweredBatch[] | undefined> {
+  const most = kind.detail.length === 0 ? Number.POSITIVE_INFINITY : batchesPerRound;
+  const answered: AnsweredBatch[] = [];
+  for (const keys of batcher) {
+    const kept = await askBatch(run, kind, { keys, batcher, items });
+    if (kept) answered.push(kept);
+    if (answered.length >= most) break;
+  }
+  return answered.length === 0 ? undefined : answered;
+}
+
+/** One batch; undefined when its keys come again in smaller ones or went to the fallback. */
+async function askBatch(
+  run: Run,
+  kind: FactKind,
+  { keys, batcher, items }: Round & { readonly keys: readonly string[] },
+): Promise<AnsweredBatch | undefined> {
+  const work = workOf(items.filter(({ key }) => keys.includes(key)));
+  const fall = async (why: FailedKey["why"], record?: number): Promise<void> => {
+    if (batcher.failed()) return;
+    const [key = ""] = keys;
+    await fallBack(run, kind, { key, why, record });
+  };
+  if (keys.length === 1 && isTooHeavy(run, kind, work)) {
+    await fall("timeout");
+    return undefined;
+  }
+  const outcome = await observe(run, kind, { selection: { keys }, level: keys.length === 1 ? 3 : 2 });
+  if (!isSeen(outcome)) {
+    if (keys.length === 1) run.heavy.set(kind.name, work);
+    await fall(outcome.why, outcome.record);
+    return undefined;
+  }
+  keepBounds(run, kind, { keys, observation: outcome });
+  const contradicts = keys.some((key) => judgeKey(run, kind, { key, observation: outcome }) === "contradicts");
+  if (outcome.whole && contradicts) markInconsistent(run, work, outcome.record);
+  if (!outcome.whole || contradicts) {
+    await fall("partial", outcome.record);
+    return undefined;
+  }
+  batcher.answered(outcome.rows, outcome.durationMs < fastMs);
+  return { keys, observation: outcome };
+}
+
+/** A lighter single key has failed before. */
+function isTooHeavy(run: Run, kind: FactKind, weight: number): boolean {
+  return weight > 1 && weight >= (run.heavy.get(kind.name) ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Finds a second way to what batches have answered: facts known from other queries, or the number of solutions of each
+ * key, asked in batches of another size. What no second way agrees with stays a lower bound.
+ */
+async function verifyBatches(run: Run, kind: FactKind, batches: readonly AnsweredBatch[]): Promise<void> {
+  const all = batches.flatMap(({ keys, observation }) => keys.map((key) => ({ key, observation })));
+  // Of an endpoint that leaves things out silently nothing is more than a bound.
+  const isKnown = (found: KeyObservation): boolean => !run.inconsistent && judgeKey(run, kind, found) === "agrees";
+  const byKnown = Map.groupBy(all, isKnown);
+  settle(run, kind, { observations: byKnown.get(true) ?? [], agrees: () => true });
+  const open = byKnown.get(false) ?? [];
+  if (open.length === 0) return;
+  const needsTotals = !run.inconsistent && run.dialect.count && !addsUp(run, kind, open);
+  const agreed = needsTotals ? agreedKeys(run, open, await askTotals(run, kind, { open, batches })) : undefined;
+  settle(run, kind, { observations: open, agrees: (key) => agreed?.has(key) ?? true });
+}
+
+/** The keys whose solutions add up to their totals; any other that was counted is a contradiction. */
+function agreedKeys(
+  run: Run,
+  open: readonly KeyObservation[],
+  totals: ReadonlyMap<string, number>,
+): ReadonlySet<string> {
+  const agreed = new Set<string>();
+  for (const { key, observation } of open) {
+    const total = totals.get(key);
+    const solutions = solutionsOf(observation.groups.get(key));
+    if (total === undefined || solutions === undefined) continue;
+    if (total === solutions) agreed.add(key);
+    else markInconsistent(run, solutions, observation.record);
+  }
+  return agreed;
+}
+
+/** True if the keys of a list together have as many solutions as were counted for the whole list. */
+function addsUp(run: Run, kind: FactKind, open: readonly KeyObservation[]): boolean {
+  const total = run.listTotals.get(kind.name);
+  if (total === undefined || open.length < 2) return false;
+  let sum = 0;
+  for (const { key, observation } of open) sum += solutionsOf(observation.groups.get(key)) ?? 0;
+  return sum === total.solutions;
+}
+
+/** Solutions of each key: for all keys at once where only rows were too many, else in batches of half the size. */
+async function askTotals(
+  run: Run,
+  kind: FactKind,
+  { open, batches }: { readonly open: readonly KeyObservation[]; readonly batches: readonly AnsweredBatch[] },
+): Promise<ReadonlyMap<string, number>> {
+  const items = weighed(
+    open.map(({ key }) => key),
+    weightIn(run, kind),
+  );
+  const usual = Math.max(1, Math.floor(open.length / Math.max(1, batches.length)));
+  const byRows = run.tooMuch.get(kind.name) === "cut";
+  const first = byRows ? items.length : Math.max(1, Math.floor(usual / 2));
+  const most = byRows ? Math.min(run.mostKeys, Math.max(1, (run.cap ?? Number.POSITIVE_INFINITY) - 1)) : first;
+  const work = byRows ? undefined : workOf(items) / Math.max(1, batches.length) / 2;
+  const batcher = new Batcher(items, { first: Math.min(first, most), most, text: run.mostText, work });
+  const totals = new Map<string, number>();
+  for (const keys of batcher) {
+    const found = await askSomeTotals(run, kind, keys);
+    if (found === undefined) {
+      batcher.failed();
+      continue;
+    }
+    for (const [key, total] of found) totals.set(key, total);
+    batcher.answered(found.size, false);
+    run.progress(`${kind.phrase}, checked`, totals.size, items.length);
+  }
+  return totals;
+}
+
+async function askSomeTotals(
+  run: Run,
+  kind: FactKind,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, number> | undefined> {
+  const outcome = await ask(run, {
+    query: totalsQuery(kind, { keys }, run.dialect),
+    level: keys.length === 1 ? 3 : 2,
+  });
+  if (
+    !outcome.ok ||
+    !outcome.sound ||
+    (outcome.answer.rows.length < keys.length && (await isCutFor(run, outcome.answer.rows.length)))
+  )
+    return undefined;
+  const totals = new Map<string, number>();
+  for (const row of outcome.answer.rows) {
+    const key = keys.length === 1 ? keys[0] : iriOf(row.get(kind.key));
+    const total = countOf(row.get("n"));
+    if (key !== undefined && total !== undefined) totals.set(key, total);
+  }
+  // A key without solutions has no row.
+  for (const key of keys) if (!totals.has(key)) totals.set(key, 0);
+  return totals;
+}
+
+/** A key whose own query failed. */
+interface FailedKey {
+  readonly key: string;
+  readonly why: Unanswered["why"] | "partial";
+  /** Absent when it was not tried because lighter keys had failed. */
+  readonly record?: number | undefined;
+}
+
+/** Properties that a class is split by, and asked for one by one. */
+const mostSplit = 300;
+const mostAsks = 20;
+/** Queries that may fail in a row before splitting is given up. */
+const patience = 2;
+
+/** Level 3 for one key: split by property, and ASK. Their findings are bounds, and the key stays not fully known. */
+async function fallBack(run: Run, kind: FactKind, failed: FailedKey): Promise<void> {
+  const split = await splitByProperty(run, kind, failed);
+  if (!split && kind.name === "classProperties") await askProperties(run, failed);
+  giveUp(run, kind, failed);
+}
+
+/** Level 3 by property. Whether every property was answered. */
+async function splitByProperty(run: Run, kind: FactKind, { key }: FailedKey): Promise<boolean> {
+  const items = candidates(run, kind, key);
+  if (items.length === 0 || items.length > mostSplit) return false;
+  const batcher = new Batcher(items, { first: 8, most: 32, text: run.mostText, rows: run.cap });
+  let failures = 0;
+  let all = true;
+  for (const properties of batcher) {
+    const rows = await askForProperties(run, kind, { key, properties });
+    failures = rows === undefined ? failures + 1 : 0;
+    if (rows !== undefined) batcher.answered(rows, true);
+    else if (!batcher.failed()) all = false;
+    // From a heavy property straight on to the light queries.
+    if (failures > patience && properties.length === 1) return false;
+  }
+  return all;
+}
+
+/** Properties that a class may have: all of the dataset, or those that are known of it. */
+function candidates(run: Run, kind: FactKind, key: string): readonly Weighed[] {
+  if (kind.key !== "c" || kind.detail.length === 0) return [];
+  const known = run.base.classes.get(key)?.properties;
+  const properties = kind.name === "classProperties" ? run.base.properties : known;
+  return weighed(properties?.keys() ?? [], (property) => known?.get(property)?.triples?.value ?? 1);
+}
+
+/** Rows of a whole answer about some properties of a class. */
+async function askForProperties(
+  run: Run,
+  kind: FactKind,
+  { key, properties }: { readonly key: string; readonly properties: readonly string[] },
+): Promise<number | undefined> {
+  const outcome = await observe(run, kind, { selection: { keys: [key], properties }, level: 3 });
+  if (!isSeen(outcome)) return undefined;
+  keepBounds(run, kind, { keys: [key], observation: outcome });
+  return outcome.whole ? outcome.rows : undefined;
+}
+
+/** ASK, for the most frequent properties that have not been seen with the class. */
+async function askProperties(run: Run, { key }: FailedKey): Promise<void> {
+  const known = run.base.classes.get(key)?.properties;
+  const unseen = [...run.base.properties]
+    .filter(([property]) => !known?.has(property))
+    .toSorted(([, one], [, other]) => (other.triples?.value ?? 0) - (one.triples?.value ?? 0))
+    .slice(0, mostAsks);
+  for (const [property] of unseen) {
+    const outcome = await ask(run, { query: askProperty(key, property, run.dialect), level: 5 });
+    if (!outcome.ok) return;
+    if (outcome.answer.boolean !== true) continue;
+    const groups = new Map([[property, { detail: [property] }]]);
+    recordGroups(run.base, factKinds.classProperties, { key, groups, status: "exists", record: outcome.record });
+  }
 }

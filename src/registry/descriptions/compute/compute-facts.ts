@@ -1,10 +1,8 @@
-import { type Weighed, weighed, verificationParts, workOf } from "./batches.ts";
-import { computeInBatches } from "./batch-strategy.ts";
-import type { FactKind } from "./fact-kinds.ts";
+import { computeInBatches } from "./batches.ts";
+import { type FactKind, factsOf, groupsOf, keysOf } from "./fact-kinds.ts";
 import { type Observation, sameGroups, solutionsOf, compare } from "./observation.ts";
-import { isSeen, observe, type Run, weightIn } from "./run.ts";
+import { isSeen, observe, type Run, weighed, type Weighed, weightIn, workOf } from "./run.ts";
 import { accept, giveUp, judgeKey, keepBounds, markInconsistent, missingKeys, settle } from "./verdicts.ts";
-import { factsOf, groupsOf, keysOf } from "./kind-facts.ts";
 
 /**
  * Computes one kind of facts: one query for all keys, checked by parts; then batches for the keys that this leaves.
@@ -182,4 +180,65 @@ function claimedOf(
 /** Keys in one part: of a list each gives a row, which must not be cut. */
 function mostIn(run: Run, kind: FactKind): number {
   return kind.detail.length === 0 ? Math.min(run.mostKeys, run.cap ?? run.mostKeys) : run.mostKeys;
+}
+
+/** How `verificationParts` divides. */
+interface PartLimits {
+  /** Keys in one part. */
+  readonly most: number;
+  /** Characters of all keys in one part, unless it is a single one; absent: no bound. */
+  readonly text?: number | undefined;
+  /** A key to be asked for on its own, too, if that is light. */
+  readonly doubtful?: string | undefined;
+  /** How often the work is halved, the rest being one part; default 5. */
+  readonly halvings?: number;
+}
+
+/**
+ * Disjoint parts of `items` (ascending by weight) that cover all of them, of about half, a quarter, an eighth ... of the
+ * whole work; behind them a light key and the doubtful one on their own once more. An engine that answers only up to some
+ * amount of work gives different answers to at least one of these than to the whole, whatever that amount is.
+ */
+export function verificationParts(items: readonly Weighed[], limits: PartLimits): readonly (readonly string[])[] {
+  const parts: string[][] = [];
+  const all = workOf(items);
+  let left = items.length;
+  while (left > 0 && parts.length < (limits.halvings ?? 5)) {
+    // At least two parts wherever there are two keys.
+    const rest = items.slice(parts.length === 0 && left > 1 ? 1 : 0, left);
+    const part = heaviest(rest, workOf(items.slice(0, left)) / 2);
+    parts.push(part.map(({ key }) => key));
+    left -= part.length;
+  }
+  if (left > 0) parts.push(items.slice(0, left).map(({ key }) => key));
+  const pieces = parts.flatMap((part) => chunks(part, keysPerPart(items, limits)));
+  const alone = new Set(pieces.flatMap((part) => (part.length === 1 ? part : [])));
+  const doubtful = items.find(({ key, weight }) => key === limits.doubtful && weight <= all / 4);
+  const singles = new Set([lightKey(items), doubtful?.key]);
+  return [...pieces, ...[...singles].flatMap((key) => (key === undefined || alone.has(key) ? [] : [[key]]))];
+}
+
+function keysPerPart(items: readonly Weighed[], { most, text }: PartLimits): number {
+  const longest = items.reduce((length, { key }) => Math.max(length, key.length), 1);
+  return Math.max(1, Math.min(most, Math.floor((text ?? Number.POSITIVE_INFINITY) / longest)));
+}
+
+/** The last of `items`, until they are as much work as wanted; at least one. */
+function heaviest(items: readonly Weighed[], wanted: number): readonly Weighed[] {
+  let from = items.length;
+  let work = 0;
+  while (from > 0 && (from === items.length || work < wanted)) work += items[--from]?.weight ?? 0;
+  return items.slice(from);
+}
+
+/** A key whose work is small but not so small that losing a part of it could not be seen. */
+function lightKey(items: readonly Weighed[]): string | undefined {
+  return (items.find(({ weight }) => weight >= 5) ?? items.at(-1))?.key;
+}
+
+/** Pieces of at most `most` items, as even as possible. */
+export function chunks<T>(items: readonly T[], most: number): T[][] {
+  const count = Math.ceil(items.length / Math.max(1, most));
+  const size = Math.ceil(items.length / Math.max(1, count));
+  return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size));
 }

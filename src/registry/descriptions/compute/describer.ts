@@ -6,22 +6,18 @@ import type { VoidDescription } from "../void-description.ts";
 import { FedwayError } from "../../../errors/fedway-error.ts";
 import type { Clock } from "../../../clock.ts";
 import { Todo } from "./todo.ts";
-import { buildDescription } from "./description-builder.ts";
-import { computeDatasetFacts } from "./dataset-facts.ts";
+import { buildDescription, emptyFacts, type FactBase, restoredFacts } from "./fact-base.ts";
+import { computeDatasetFacts, computeTermTexts } from "./dataset-facts.ts";
 import { listGraphsBeside, noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
-import { readWhole } from "./read-whole.ts";
-import { emptyFacts, type FactBase, restoredFacts } from "./fact-base.ts";
-import type { ReadTriple } from "./triple-facts.ts";
+import { type ReadTriple, readWhole } from "./read-whole.ts";
 import { type FactKind, factKinds } from "./fact-kinds.ts";
 import type { Observation } from "./observation.ts";
 import type { Dialect } from "./queries.ts";
 import { askAll, computeFacts, keepAnswer } from "./compute-facts.ts";
-import { computeTermTexts } from "./term-labels.ts";
 import { finishList, type StartedList, startList } from "./lists.ts";
 import { reconcile } from "./reconcile.ts";
 import { inconsistentAnswers, missingKeys, noteChange, verifyLists } from "./verdicts.ts";
-import { checkpoint, describedBy, type Run } from "./run.ts";
-import { Session, StopRun } from "./session.ts";
+import { checkpoint, describedBy, type Run, Session, StopRun } from "./run.ts";
 
 /** The endpoint to describe, and known facts about its behaviour. */
 export interface DescribeTarget {

@@ -1,13 +1,12 @@
-import { Batcher, weighed } from "./batches.ts";
+import { Batcher } from "./batches.ts";
 import type { Known } from "../facts.ts";
-import type { FactKind } from "./fact-kinds.ts";
-import { keysOf } from "./kind-facts.ts";
+import { type FactKind, keysOf } from "./fact-kinds.ts";
 import { computeFacts } from "./compute-facts.ts";
 import { type AnsweredList, countList, isVerified, keepTotals, listed, mostListed } from "./verdicts.ts";
 import { iriOf } from "../values.ts";
 import type { Groups, Observation } from "./observation.ts";
 import { keysQuery } from "./queries.ts";
-import { ask, isCutFor, isSeen, observe, type Run, weightIn } from "./run.ts";
+import { ask, isCutFor, isSeen, observe, type Run, weighed, weightIn } from "./run.ts";
 
 const mostPages = 30;
 const leastLimit = 25;

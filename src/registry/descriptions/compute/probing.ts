@@ -13,8 +13,7 @@ import {
   probes,
   tripleCountsQueries,
 } from "./queries.ts";
-import { ask, askCount, leastCap, probeRowCap, type Run } from "./run.ts";
-import type { Outcome } from "./session.ts";
+import { ask, askCount, leastCap, type Outcome, probeRowCap, type Run } from "./run.ts";
 import { factKinds } from "./fact-kinds.ts";
 import { finishList, startList } from "./lists.ts";
 import { markInconsistent } from "./verdicts.ts";

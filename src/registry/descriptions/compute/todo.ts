@@ -1,5 +1,5 @@
 import type { FactStatus, UnknownFact, VoidDescription } from "../void-description.ts";
-import { factName, type FactKind, factKinds, type FactKindName } from "./fact-kinds.ts";
+import { type FactKind, type FactKindName, factKinds, factName } from "./fact-kinds.ts";
 
 const tasks = [
   "graph list",

@@ -2,8 +2,7 @@ import { rdf } from "../../../rdf/vocabularies.ts";
 import type { Fact } from "../facts.ts";
 import type { FactStatus, UnknownFact } from "../void-description.ts";
 import type { DatasetCount, FactBase } from "./fact-base.ts";
-import { type FactKind, factKinds } from "./fact-kinds.ts";
-import { completeLists, isVerifiedKey, keysOf, recordGroups, sizeOf } from "./kind-facts.ts";
+import { completeLists, type FactKind, factKinds, isVerifiedKey, keysOf, recordGroups, sizeOf } from "./fact-kinds.ts";
 import {
   countOf,
   type Groups,

@@ -1,9 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { EndpointStatus } from "../answers.ts";
+import type { EndpointStatus, Match } from "../answers.ts";
 import type { EndpointTables } from "../tables/endpoint-tables.ts";
-import { type GroupedHit, groupHits } from "./group-hits.ts";
-import { linkedHit } from "./linked-hit.ts";
-import { type QuestionRanking, rankQuestion } from "./question-ranking.ts";
+import { clamped, type QuestionRanking, rankQuestion } from "./question-ranking.ts";
+import type { DescribedSchema } from "../../model/described-schema.ts";
+import type { EndpointModel, EndpointModels } from "../../model/endpoint-models.ts";
+import { oneSentence } from "../../schema/one-sentence.ts";
+import { builtParts, partSentence } from "../../schema/part-lines.ts";
+import { iriParts, plainText } from "../../../rdf/display-text.ts";
+import type { ValueHit } from "../tables/value-index.ts";
+import { reason } from "./rank-terms.ts";
+import type { SchemaNode } from "../tables/schema-graph.ts";
 
 /** A search for endpoints. */
 export interface EndpointRequest {
@@ -13,8 +19,6 @@ export interface EndpointRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Most hits of one answer. */
-export const mostHits = 100;
 /** Factors of the score: for endpoints with published terms only, and for those without even a known state. */
 const knownShares = { published: 0.7, unknown: 0.5 } as const;
 
@@ -31,8 +35,8 @@ export async function endpointsFor(
   const there = knownFirst(tables, ranked, statusOf).filter(
     ({ id }) => (catalog.byId(id) ?? federations.model(id)) !== undefined,
   );
-  const hits = namedFirst(question, groupHits(there, { ranked, models, catalog }), ranked);
-  const shown = hits.slice(0, clamped(limit)).map((hit) => linkedHit(hit, ranked, { models, statusOf }));
+  const hits = namedFirst(question, groupHits(there, ranked, tables), ranked);
+  const shown = hits.slice(0, clamped(limit)).map((hit) => linkedHit(hit, ranked, models, statusOf));
   return { endpoints: shown, total: hits.length, ranking, complete };
 }
 
@@ -64,5 +68,194 @@ const namedFirst = (
   return key === undefined ? hits : [{ key, score: 1 }, ...hits.filter((hit) => hit.key !== key)];
 };
 
-/** A limit of hits within bounds. */
-export const clamped = (limit: number): number => Math.min(mostHits, Math.max(1, Math.floor(limit) || 1));
+/** A class or property of a hit, with its neighbours in the schema. */
+interface HitTerm extends Pick<SchemaNode, "kind" | "iri" | "count"> {
+  /** Of a property: classes that have it, the likeliest first, and classes of its values. */
+  readonly domains: readonly string[];
+  readonly ranges: readonly string[];
+  /** The one that all values have. */
+  readonly datatype?: string | undefined;
+}
+
+/** An endpoint, or a federation of several, that can perhaps answer a question. */
+export interface LinkedEndpoint {
+  /** Of the federation, where it is one. */
+  readonly id: string;
+  /** Of a federation: all its endpoints, and those that have something of the question. */
+  readonly federation?: { readonly members: number; readonly matching: readonly string[] } | undefined;
+  readonly title: string;
+  /**
+   * One sentence about the data: the entry's own, else one made of the description; for a shard, its whole. Foreign text.
+   */
+  readonly sentence?: string | undefined;
+  readonly status: EndpointStatus;
+  /** Larger is better; comparable within one answer only. */
+  readonly score: number;
+  /** Classes, properties and words of the entry that the question has; the nearest ones in meaning where it has none. */
+  readonly why: readonly Match[];
+  /** Classes and properties that the question may mean, best first. */
+  readonly terms: readonly HitTerm[];
+  /** Values and names in the data that the question names. */
+  readonly mentions: readonly ValueHit[];
+  /** Where its classes and properties are known from, when it has not been described: "published, as of ...". */
+  readonly provenance?: string | undefined;
+}
+
+/** A hit with what a reader chooses by, and with the terms that the question may mean there. */
+function linkedHit(
+  { key, score, members = [] }: GroupedHit,
+  ranked: QuestionRanking,
+  models: EndpointModels,
+  statusOf: (id: string) => EndpointStatus,
+): LinkedEndpoint {
+  const shared = {
+    score,
+    why: endpointReasons(key, ranked),
+    mentions: ranked.mentionsOf(key).slice(0, mostMentions),
+  };
+  const merged = ranked.federations.model(key);
+  if (merged !== undefined) {
+    const { id, federation, described } = merged;
+    return {
+      ...shared,
+      id,
+      federation: { members: merged.members.length, matching: members },
+      title: plainText(federation.title, 120),
+      sentence: federation.description ?? oneSentence({ described }),
+      status: worstOf(merged.members.map(statusOf)),
+      terms: hitTerms(key, ranked, described),
+    };
+  }
+  const model = models.get(key);
+  const { entry, described, published } = model ?? {};
+  return {
+    ...shared,
+    id: key,
+    title: plainText(entry?.title ?? key, 120),
+    sentence: model && sentenceOf(model),
+    status: statusOf(key),
+    terms: hitTerms(key, ranked, described),
+    provenance: described === undefined ? published?.provenance : undefined,
+  };
+}
+
+function worstOf(states: readonly EndpointStatus[]): EndpointStatus {
+  return (["down", "flapping", "degraded", "up"] as const).find((state) => states.includes(state)) ?? "unknown";
+}
+
+const mostHitTerms = 40;
+
+function hitTerms(key: string, ranked: QuestionRanking, described: DescribedSchema | undefined): readonly HitTerm[] {
+  const { nodes = [] } = ranked.graph(key) ?? {};
+  const scored = ranked.termsOf(key);
+  const scores = new Map(scored.map(({ node, score }) => [node, score]));
+  const irisAt = (places: readonly number[]): readonly string[] =>
+    places
+      .flatMap((place) => nodes[place] ?? [])
+      .toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0))
+      .map(({ iri }) => iri);
+  return scored.slice(0, mostHitTerms).map(({ node: { kind, iri, count, domains, ranges } }) => ({
+    kind,
+    iri,
+    count,
+    domains: irisAt(domains),
+    ranges: irisAt(ranges),
+    datatype: kind === "property" ? described?.countsOf(iri)?.datatype : undefined,
+  }));
+}
+
+const longestSentence = 240;
+
+function sentenceOf({ entry, described }: EndpointModel): string | undefined {
+  const told = entry?.description && plainText(entry.description, longestSentence);
+  const sentence = told ?? oneSentence({ described, entry });
+  const part = described && partSentence(builtParts(described));
+  return part === undefined ? sentence : `${sentence ?? ""} ${part}`.trim();
+}
+
+const mostReasons = 6;
+const mostTermReasons = 4;
+const mostMentions = 2;
+
+function endpointReasons(id: string, ranked: QuestionRanking): readonly Match[] {
+  const terms = ranked.termsOf(id);
+  const ofTerms = terms
+    .flatMap(({ node, words }) => words.slice(0, 1).map((word) => reason(node.kind, word, node)))
+    .slice(0, mostTermReasons);
+  const seen = new Set(ofTerms.map(({ term }) => term));
+  const others = ranked.wordsOf(id).filter((word) => !seen.has(word));
+  const named = ranked.mentionsOf(id).slice(0, mostMentions);
+  const all = [
+    ...ofTerms,
+    ...named.map(({ label, property }) => ({ field: "value", term: label, matched: iriParts(property).local })),
+    ...others.map((word) => ({ field: "text", term: word, matched: word })),
+  ];
+  const [nearest] = terms;
+  if (all.length > 0 || nearest?.meaning === undefined) return all.slice(0, mostReasons);
+  return [reason("meaning", "", nearest.node)];
+}
+
+/** An endpoint, or a federation whose members are needed together. */
+interface GroupedHit {
+  /** Key of the federation, or id of the endpoint. */
+  readonly key: string;
+  readonly score: number;
+  /** Members that have something of the question. */
+  readonly members?: readonly string[] | undefined;
+}
+
+/** A smaller federation with this share of a larger one's score is as good: in more endpoints are more words by chance. */
+const smallerShare = 0.75;
+/** Terms of the question that must all be at one member, else the federation is needed. */
+const mostTerms = 8;
+
+/**
+ * Endpoints and federations as one list: a federation in the place of its members where what the question asks for lies at
+ * several of them, its smallest fitting one where several hold them; members alone where one holds it all. Of endpoints with the
+ * same data the best.
+ */
+function groupHits(
+  hits: QuestionRanking["endpoints"],
+  ranked: QuestionRanking,
+  { models, catalog }: EndpointTables,
+): readonly GroupedHit[] {
+  const { federations } = ranked;
+  const scores = new Map(hits.map(({ id, score }) => [id, score]));
+  const membersOf = Map.groupBy(
+    hits.flatMap(({ id }) => federations.keysOf(id).map((key) => ({ key, id }))),
+    ({ key }) => key,
+  );
+  const isWanted = (key: string): boolean => (membersOf.get(key)?.length ?? 0) > 1 && isSplit(key, ranked, models);
+  const sizeOf = (key: string): number => federations.model(key)?.members.length ?? 0;
+  const taken = new Set<string>();
+  const grouped: GroupedHit[] = [];
+  for (const { id, score } of hits) {
+    if (federations.idOf(id) !== undefined || taken.has(id)) continue;
+    const isUsed = (key: string): boolean => membersOf.get(key)?.some((each) => taken.has(each.id)) ?? false;
+    const fitting = federations.keysOf(id).filter((key) => scores.has(key) && !isUsed(key) && isWanted(key));
+    const best = Math.max(...fitting.map((key) => scores.get(key) ?? 0));
+    const [key] = fitting
+      .filter((each) => (scores.get(each) ?? 0) >= smallerShare * best)
+      .toSorted((one, other) => sizeOf(one) - sizeOf(other));
+    if (key === undefined) {
+      const original = catalog.published.originalOf(id);
+      if (!taken.has(original)) grouped.push({ key: id, score });
+      taken.add(id).add(original);
+      continue;
+    }
+    const members = (membersOf.get(key) ?? []).map((each) => each.id);
+    for (const member of members) taken.add(member);
+    grouped.push({ key, score: scores.get(key) ?? score, members });
+  }
+  return grouped.toSorted((one, other) => other.score - one.score);
+}
+
+/** True if the terms that the question names lie at more than one member. */
+function isSplit(key: string, ranked: QuestionRanking, models: EndpointModels): boolean {
+  const members = new Set(ranked.federations.model(key)?.members);
+  const named = ranked.termsOf(key).filter(({ words, isMentioned }) => words.length > 0 || isMentioned);
+  const holders = named
+    .slice(0, mostTerms)
+    .flatMap(({ node: { kind, iri } }) => models.described(kind, iri).filter((id) => members.has(id)));
+  return new Set(holders).size > 1;
+}

@@ -187,3 +187,9 @@ function withEvidence({ lexical, near, mentioned }: EndpointEvidence): QuestionR
   for (const [id, hits] of mentioned) add(id, Math.max(...hits.map(weightOf)));
   return [...scores].map(([id, score]) => ({ id, score })).toSorted(byScore);
 }
+
+/** Most hits of one answer. */
+export const mostHits = 100;
+
+/** A limit of hits within bounds. */
+export const clamped = (limit: number): number => Math.min(mostHits, Math.max(1, Math.floor(limit) || 1));

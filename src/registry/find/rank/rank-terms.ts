@@ -1,3 +1,5 @@
+import { iriParts, plainText } from "../../../rdf/display-text.ts";
+import type { Match } from "../answers.ts";
 import { likeness } from "../words/likeness.ts";
 import type { QuestionWords } from "../words/question-words.ts";
 import type { SchemaGraph, SchemaNode } from "../tables/schema-graph.ts";
@@ -146,3 +148,10 @@ function bestNeighbour(
   const [best] = [...domains, ...ranges, ...properties].toSorted((left, right) => (own[right] ?? 0) - (own[left] ?? 0));
   return best !== undefined && (own[best] ?? 0) > 0 ? nodes[best] : undefined;
 }
+
+/** Why a class or property was found: which word of the question met its name. */
+export const reason = (field: string, term: string, { iri }: RankedNode["node"]): Match => ({
+  field,
+  term,
+  matched: plainText(iriParts(iri).local || iri, 60),
+});

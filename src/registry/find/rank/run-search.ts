@@ -1,6 +1,5 @@
-import type { SearchedTexts } from "../tables/texts.ts";
+import { mostTopUses, type SearchedTexts, type Term, termKey, type TermTable, termTitle } from "../tables/texts.ts";
 import type { HitKind, Match, SearchAnswer, SearchHit, SearchRequest, WantedTerm } from "../answers.ts";
-import { mostTopUses, type TermTable, termTitle, type Term, termKey } from "../tables/term-table.ts";
 import { hasAllWords, type Looking, reasonsOf, type TextHit } from "../tables/text-index.ts";
 import { isIri, queryWords } from "../words/question-words.ts";
 import { fold, type Word } from "../words/words.ts";

@@ -1,6 +1,6 @@
 import type { Embedder } from "../../../embeddings/embedder.ts";
 import type { Asker } from "../../../outbound/whole-answer.ts";
-import type { Collection } from "../../../store/collection.ts";
+import { type Collection, createCollection } from "../../../store/collection.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Catalog, CatalogEntry } from "../../catalog/catalog.ts";
 import type { EndpointModels } from "../../model/endpoint-models.ts";
@@ -8,14 +8,15 @@ import {
   type Example,
   type ExampleOrigin,
   type ExampleSet,
+  outcomeSchema,
   type RawExample,
   type ReadTargets,
   toExample,
 } from "./example.ts";
-import { readExampleFolder } from "./example-files.ts";
+import { askForExamples, readExampleFolder } from "./read-examples.ts";
 import { type ExampleHit, ExampleIndex, type ExampleQuery } from "../tables/example-index.ts";
-import { createExperience, type Experience } from "./experience.ts";
-import { askForExamples } from "./read-shacl.ts";
+import { Type } from "typebox";
+import { Mirror } from "../../../store/mirror.ts";
 
 interface ExampleServiceOptions {
   readonly store: Store;
@@ -65,7 +66,7 @@ export class ExampleService {
     const experience = createExperience({
       ...options,
       onChange: (id, example) => void this.#set(`run ${id}`, example ? [example] : []),
-      toExample: (raw, origin) => this.#examplesOf([raw], origin)[0],
+      exampleOf: (raw, origin) => this.#examplesOf([raw], origin)[0],
     });
     this.experience = options.keepRuns > 0 ? experience : undefined;
   }
@@ -176,4 +177,83 @@ export class ExampleService {
       this.#index.add(run === undefined ? best : { ...best, outcome: run.outcome, feedback: run.feedback });
     }
   }
+}
+
+interface ExperienceOptions {
+  readonly store: Store;
+  readonly clock: { now(): number };
+  /** Pairs that are kept. */
+  readonly keepRuns: number;
+  /** Called with each pair that was added or removed. */
+  readonly onChange: (id: string, example: Example | undefined) => void;
+  readonly exampleOf: (raw: RawExample, origin: ExampleOrigin) => Example | undefined;
+}
+
+const schema = Type.Object({
+  /** Milliseconds since the epoch. */
+  at: Type.Number(),
+  question: Type.String(),
+  query: Type.String(),
+  targets: Type.Array(Type.String()),
+  outcome: outcomeSchema,
+  feedback: Type.Optional(Type.String()),
+});
+
+/** Stored runs. */
+type Experience = ReturnType<typeof createExperience>;
+
+/** Pairs of question and query with how they ended, in the store; several processes may share them. */
+function createExperience({ store, clock, keepRuns, onChange, exampleOf }: ExperienceOptions) {
+  const pairs = new Mirror(
+    createCollection({
+      store,
+      prefix: "experience/",
+      schema,
+      removesInvalid: true,
+      lost: "A learned pair of question and query is gone.",
+    }),
+  );
+
+  function changed(id: string): void {
+    const pair = pairs.get(id);
+    onChange(id, pair && exampleOf(pair, { kind: "run", name: id }));
+  }
+
+  async function dropOldest(): Promise<void> {
+    const kept = [...pairs.entries()];
+    if (kept.length <= keepRuns) return;
+    const oldest = kept.toSorted(([, one], [, other]) => one.at - other.at).slice(0, kept.length - keepRuns);
+    for (const [id] of oldest) {
+      await pairs.delete(id);
+      changed(id);
+    }
+  }
+
+  return {
+    /**
+     * Keeps how a query that was meant to answer a question ended; the same pair again takes the place of the earlier one.
+     * Beyond the bound the oldest go. @throws FedwayError `STORE_FAILED`
+     */
+    async add(pair: RawExample): Promise<void> {
+      const example = exampleOf(pair, { kind: "run", name: "" });
+      if (example === undefined) return;
+      const { id, question, query, targets, outcome, feedback } = example;
+      const document = {
+        at: clock.now(),
+        question,
+        query,
+        targets: [...targets],
+        outcome,
+        ...(feedback !== undefined && { feedback }),
+      };
+      await pairs.put(id, document);
+      changed(id);
+      await dropOldest();
+    },
+    /** Takes in what other processes keep. @throws FedwayError `STORE_FAILED` */
+    async refresh(): Promise<void> {
+      for (const id of await pairs.refresh()) changed(id);
+      await dropOldest();
+    },
+  };
 }

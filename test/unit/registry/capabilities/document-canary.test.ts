@@ -3,7 +3,7 @@ import type { RdfDocument } from "../../../../src/outbound/documents.ts";
 import { DataFactory } from "n3";
 import { expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { documentCanary } from "../../../../src/registry/capabilities/document-canary.ts";
+import { documentCanary } from "../../../../src/registry/capabilities/prober.ts";
 
 const namedNode = (iri: string) => DataFactory.namedNode(iri);
 const url = "http://data.example/x";

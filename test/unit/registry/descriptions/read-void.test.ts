@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseDataset, ownEndpoint } from "../../../../src/registry/descriptions/choose-dataset.ts";
+import { chooseDataset, ownEndpoint } from "../../../../src/registry/descriptions/void-retriever.ts";
 import { indexNodes } from "../../../../src/registry/descriptions/values.ts";
 import { readVoid, type VoidFacts } from "../../../../src/registry/descriptions/read-void.ts";
 import { dataFactory } from "../../../../src/rdf/triple-index.ts";

@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  Batcher,
-  chunks,
-  verificationParts,
-  weighed,
-} from "../../../../../src/registry/descriptions/compute/batches.ts";
+import { Batcher } from "../../../../../src/registry/descriptions/compute/batches.ts";
+import { chunks, verificationParts } from "../../../../../src/registry/descriptions/compute/compute-facts.ts";
+import { weighed } from "../../../../../src/registry/descriptions/compute/run.ts";
 
 const items = (...weights: number[]) => weights.map((weight, at) => ({ key: `k${at}`, weight }));
 

@@ -2,7 +2,7 @@ import type { WholeAnswer } from "../../../../../src/outbound/whole-answer.ts";
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../../src/errors/fedway-error.ts";
-import { Session } from "../../../../../src/registry/descriptions/compute/session.ts";
+import { Session } from "../../../../../src/registry/descriptions/compute/run.ts";
 import { type Clock, systemClock } from "../../../../../src/clock.ts";
 
 type SessionOptions = ConstructorParameters<typeof Session>[0];
