@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyseQuery } from "../../../src/sparql/structure.ts";
+import { analyseQuery, visibleInElement } from "../../../src/sparql/structure.ts";
 import { parseQuery } from "../../../src/sparql/query.ts";
 
 /** `place/place target[=values] [silent] [depth] [in GRAPH]` of each SERVICE, in text order. */
@@ -106,8 +106,10 @@ it("finds the dataset clauses", () => {
 });
 
 it("gives the variables and the place of a clause", () => {
-  const [clause] = analyseQuery(
-    parseQuery("ASK {\n  SERVICE <urn:a> { ?s ?p 1 MINUS { ?m ?n 2 } FILTER(?f) { SELECT ?q { ?q ?h 3 } } } }"),
-  ).services;
-  expect(clause).toMatchObject({ line: 2, column: 3, variables: ["s", "p", "q"] });
+  const parsed = parseQuery(
+    "ASK {\n  SERVICE <urn:a> { ?s ?p 1 MINUS { ?m ?n 2 } FILTER(?f) { SELECT ?q { ?q ?h 3 } } } }",
+  );
+  const [clause] = analyseQuery(parsed).services;
+  expect(clause?.where).toEqual({ line: 2, column: 3 });
+  expect([...visibleInElement(parsed.tokens, clause!.element)]).toEqual(["s", "p", "q"]);
 });
