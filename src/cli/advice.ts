@@ -1,15 +1,20 @@
+import { resources } from "../views/resources.ts";
+
 const id = String.raw`([\w.~%{}-]*[\w}])`;
-const nouns = "(endpoints|federations|runs|jobs|incidents|shards)";
+const [shown, listed] = [["show"], ["show", "list"]].map((commands) =>
+  Object.entries(resources)
+    .flatMap(([name, { command = "show" }]) => (commands.includes(command) ? name : []))
+    .join("|"),
+);
 
 /** Advice for HTTP clients and agents, and the command that does the same; the first that fits counts. */
 const commands: readonly (readonly [pattern: string, command: string])[] = [
   [`POST /api/endpoints/${id}/describe`, "fedway describe $1"],
   [`POST /api/endpoints/${id}/capabilities`, "fedway probe $1"],
   [`DELETE /api/runs/${id}`, "fedway runs cancel $1"],
-  [`GET /api/watches/${id}`, "fedway watches show $1"],
   [String.raw`(?:GET )?/api/endpoints\?property=IRI`, "fedway terms IRI"],
-  [`(?:GET )?/api/${nouns}/${id}(?!/)`, "fedway $1 show $2"],
-  [`(?:GET )?/api/(${nouns.slice(1, -1)}|keys|watches|maintenance)(?![/?])`, "fedway $1 list"],
+  [`(?:GET )?/api/(${shown})/${id}(?!/)`, "fedway $1 show $2"],
+  [`(?:GET )?/api/(${listed})(?![/?])`, "fedway $1 list"],
   ["(?:GET )?/api/status", "fedway status"],
   [`run_query with endpoint=${id} and these IRIs, without`, "fedway query --endpoint $1 with these IRIs, without"],
   ["find_endpoints", "fedway find"],

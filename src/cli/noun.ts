@@ -1,8 +1,7 @@
 import { Readable } from "node:stream";
 import type { Command } from "commander";
 import { visible } from "../html.ts";
-import type { View } from "../views/view.ts";
-import { viewText } from "../views/view-text.ts";
+import { type View, viewText } from "../views/view.ts";
 import { tableLines } from "./answer-table.ts";
 import { type CliIo, type CommandText, examples, exitCodes, type Options, serviceCommand } from "./cli-io.ts";
 import { pour, write, writeJson } from "./output.ts";

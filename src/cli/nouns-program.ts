@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { RunRecord } from "../query/run-log.ts";
+import { resources } from "../views/resources.ts";
 import { runView } from "../views/run-view.ts";
 import type { View } from "../views/view.ts";
 import {
@@ -15,41 +16,19 @@ import { addNoun, cellText, isRow, listAction, type Listing, type Row, showActio
 import { write } from "./output.ts";
 import { hasFields, searchOf, withService } from "./service.ts";
 
-interface Noun {
-  readonly about: string;
-  readonly columns: Listing<Row>["columns"];
-  /** One of them, in the examples. */
-  readonly example: string;
-}
-
-/** Their names are those of their paths below `/api/`, and of the field of the answer. */
-const nouns: Readonly<Record<string, Noun>> = {
-  endpoints: { about: "endpoints of the catalogue", columns: ["id", "status", "title", "url"], example: "people" },
-  federations: {
-    about: "federations of the catalogue",
-    columns: ["id", "endpointsTotal", "title"],
-    example: "catalog",
-  },
-  jobs: { about: "work in the background", columns: ["id", "kind", "state", "createdAt"], example: "describe.people" },
-  incidents: {
-    about: "times in which endpoints were down",
-    columns: ["id", "endpoint", "state", "opened", "closed", "summary"],
-    example: "1f-...",
-  },
-  shards: { about: "hosted shards", columns: ["dataset", "shards", "triples", "title"], example: "harbour" },
-};
-
 /** Adds these nouns, each with `list` and `show`. */
-export function addNouns(program: Command, running: Running, names: readonly string[]): void {
-  for (const [name, { about, columns, example }] of Object.entries(nouns)) {
-    if (!names.includes(name)) continue;
+export function addNouns(program: Command, running: Running, names: readonly (keyof typeof resources)[]): void {
+  for (const name of names) {
+    const { noun } = resources[name];
+    if (noun === undefined) continue;
+    const { about, columns, example } = noun;
     const command = addNoun(program, name, { about, help: [`${name} list`, `${name} show ${example}`] });
     command("list", `list ${about}`)
       .option("-n, --limit <number>", "most of them", wholeNumber)
       .option("--json", "as JSON")
       .action(
         running((io, { limit, ...options }: Options<never, never, "limit">) =>
-          writeList(io, options, { path: `${name}${searchOf({ limit })}`, field: name, columns }),
+          writeList<Row>(io, options, { path: `${name}${searchOf({ limit })}`, field: name, columns }),
         ),
       );
     command(`show <${name.replace(/s$/, "")}>`, "show one of them")

@@ -139,7 +139,7 @@ export async function runCli(
   addAgentCommands(program, running);
   addAsk(program, running);
   addRuns(program, running);
-  addNouns(program.commandsGroup("Endpoints:"), running, ["endpoints", "federations", "incidents", "jobs"]);
+  addNouns(program.commandsGroup("Endpoints:"), running, ["endpoints", "federations", "jobs", "incidents"]);
   addDescribe(program, running);
   addProbe(program, running);
   addStatus(program, running);

@@ -4,6 +4,7 @@ import { plainHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
 import { sendRefusalPage } from "./pages/page-reply.ts";
+import { resources } from "../views/resources.ts";
 import { rateLimited } from "./rate-limiter.ts";
 import { prefersPage } from "./rdf-body.ts";
 import { checkRole, refused } from "./write-access.ts";
@@ -180,7 +181,10 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
 const invalid = (message: string, next: string): FedwayError => new FedwayError("REQUEST_INVALID", message, { next });
 
 /** Routes that stay closed to names that are not ours, beside all that change something: tools, runs, and what else is private. */
-const privateRoute = /^\/(?:api\/)?(?:tools|runs|sessions|jobs|watches|keys|ask|text2sparql|mcp|login|logout)(?:\/|$)/;
+const privateNames = Object.entries(resources).flatMap(([name, { isPrivate }]) => (isPrivate ? name : []));
+const privateRoute = new RegExp(
+  `^/(?:api/)?(?:${privateNames.join("|")}|tools|ask|text2sparql|mcp|login|logout)(?:/|$)`,
+);
 
 /** True if a route answers under our own names only. */
 const needsOwnName = ({ config, url = "" }: FastifyRequest["routeOptions"]): boolean =>

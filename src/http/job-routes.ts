@@ -1,92 +1,51 @@
+import type { FastifyRequest } from "fastify";
+import type { Static } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { sendNothing, sendNow } from "./common-headers.ts";
+import type { Job } from "../jobs/job-queue.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { addJobEvents } from "./job-events.ts";
-import { jobView, knownJob, listedJobs, sendAccepted } from "./job-view.ts";
+import { jobView, knownJob, listedJobs } from "./job-view.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { accepted, DescribeParameters, JobView, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
-import { IdPath, JobPath, nothing, documented } from "./schemas.ts";
-import { guarded } from "./write-access.ts";
+import { DescribeParameters, JobView, JobFilter, LinksParameters } from "./registry-schemas.ts";
+import { resource } from "./resource.ts";
+import { IdPath, JobPath } from "./schemas.ts";
 
-const doc = documented("Jobs");
-
-function addReading(app: TypedApp, { jobs }: HttpShell): void {
-  app.get("/api/jobs", {
-    schema: { ...doc("listJobs", "List jobs, newest first", JobList), querystring: JobFilter },
-    handler: async (request, reply) => {
-      const { items, next } = await listedJobs(jobs, request.query);
-      return sendNow(reply, { jobs: items.map(jobView(request)), next });
-    },
-  });
-  app.get("/api/jobs/:id", {
-    schema: { ...doc("getJob", "Get a job with its progress and result", JobView), params: JobPath },
-    handler: async (request, reply) => sendNow(reply, jobView(request)(await knownJob(jobs, request.params.id))),
-  });
-}
-
-function addAsking(app: TypedApp, shell: HttpShell): void {
-  const { descriptions, capabilities, linksets } = shell;
-  app.post("/api/endpoints/:id/describe", {
-    ...guarded,
-    schema: {
-      ...doc("describeEndpoint", "Have an endpoint described"),
-      params: IdPath,
-      querystring: DescribeParameters,
-      response: accepted,
-    },
-    handler: async ({ params: { id }, query: { again, retrieve, ...limits } }, reply) => {
-      knownEntry(shell, id);
-      const budget = Object.keys(limits).length > 0 && { budget: limits };
-      return sendAccepted(reply, await descriptions.request(id, { priority: 1, again, retrieve, ...budget }));
-    },
-  });
-  app.post("/api/endpoints/:id/capabilities", {
-    ...guarded,
-    schema: {
-      ...doc("probeCapabilities", "Have an endpoint's capabilities probed"),
-      params: IdPath,
-      response: accepted,
-    },
-    handler: async (request, reply) => {
-      const { id } = knownEntry(shell, request.params.id);
-      return sendAccepted(reply, await capabilities.request(id));
-    },
-  });
-  app.post("/api/endpoints/:id/linksets", {
-    ...guarded,
-    schema: {
-      ...doc("findLinksets", "Look for links from an endpoint to another one"),
-      params: IdPath,
-      querystring: LinksParameters,
-      response: accepted,
-    },
-    handler: async (request, reply) => {
-      knownEntry(shell, request.params.id);
-      knownEntry(shell, request.query.to);
-      return sendAccepted(reply, await linksets.request(request.params.id, request.query.to));
-    },
-  });
-}
-
-function addCancelling(app: TypedApp, { jobs }: HttpShell): void {
-  app.delete("/api/jobs/:id", {
-    ...guarded,
-    schema: { ...doc("cancelJob", "Cancel a job"), params: JobPath, response: nothing },
-    handler: async (request, reply) => {
-      const { id } = request.params;
-      if (await jobs.cancel(id)) return sendNothing(reply);
-      await knownJob(jobs, id);
-      throw new FedwayError("JOB_FINISHED", "Only a job that waits or runs can be cancelled.", {
-        next: `GET /api/jobs/${id} gives its result.`,
-      });
-    },
-  });
-}
-
-/** Background work: to ask for it, to watch it, to cancel it. */
+/** Background work: to ask for it, to watch it, and to cancel it. */
 export function addJobRoutes(app: TypedApp, shell: HttpShell): void {
-  addReading(app, shell);
+  const { jobs } = shell;
+  const show = (job: Job, request: FastifyRequest) => jobView(request)(job);
+  const routes = resource(app, "jobs", { heading: "Jobs", params: JobPath, view: JobView, filter: JobFilter, show });
+  routes.list("List jobs, newest first", ({ query }) => listedJobs(jobs, query));
+  routes.get("Get a job with its progress and result", (id) => knownJob(jobs, id));
+  routes.remove("cancel", "Cancel a job", async (id) => {
+    if (await jobs.cancel(id)) return;
+    await knownJob(jobs, id);
+    throw new FedwayError("JOB_FINISHED", "Only a job that waits or runs can be cancelled.", {
+      next: `GET /api/jobs/${id} gives its result.`,
+    });
+  });
   addJobEvents(app, shell);
-  addAsking(app, shell);
-  addCancelling(app, shell);
+  addEndpointJobs(app, shell);
+}
+
+/** Work on an endpoint. */
+function addEndpointJobs(app: TypedApp, shell: HttpShell): void {
+  const { descriptions, capabilities, linksets } = shell;
+  const idOf = (id: string): string => knownEntry(shell, id).id;
+  const show = (job: Job) => job;
+  const routes = resource(app, "endpoints", { heading: "Jobs", params: IdPath, view: JobView, show });
+  const describe = async (id: string, { again, retrieve, ...limits }: Static<typeof DescribeParameters>) => {
+    const budget = Object.keys(limits).length > 0 && { budget: limits };
+    return descriptions.request(idOf(id), { priority: 1, again, retrieve, ...budget });
+  };
+  routes.job(["describe"], "Have an endpoint described", (id, { query }) => describe(id, query), DescribeParameters);
+  routes.job(["capabilities", "probeCapabilities"], "Have an endpoint's capabilities probed", async (id) =>
+    capabilities.request(idOf(id)),
+  );
+  routes.job(
+    ["linksets", "findLinksets"],
+    "Look for links from an endpoint to another one",
+    async (id, { query }) => linksets.request(idOf(id), idOf(query.to)),
+    LinksParameters,
+  );
 }

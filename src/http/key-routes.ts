@@ -2,13 +2,15 @@ import { type Static, Type } from "typebox";
 import { type Client, namePattern, Quota, roles } from "../clients/client-keys.ts";
 import { clientOf, keyNameOf } from "../clients/client-name.ts";
 import { Use } from "../clients/quotas.ts";
-import { sendNothing, sendNow } from "./common-headers.ts";
+import { sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
-import { NoParameters, nothing, strictObject, view, documented, text } from "./schemas.ts";
+import { resource } from "./resource.ts";
+import { NoParameters, strictObject, view, documented, text } from "./schemas.ts";
 import { adminOnly } from "./write-access.ts";
 
-const doc = documented("Operation");
+const heading = "Operation";
+const doc = documented(heading);
 const day = 86_400;
 const role = Type.Enum([...roles], { description: "Each includes those before it." });
 const expiresIn = Type.Optional(
@@ -76,19 +78,14 @@ function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
       return sendNow(reply, { client: clientOf(owner), role: request.caller.role, ...own });
     },
   });
-  app.get("/api/keys", {
-    ...adminOnly,
-    schema: {
-      ...doc("listClients", "List the clients with their roles, quotas, keys and use", Clients),
-      querystring: NoParameters,
-    },
-    handler: async (_request, reply) => {
-      const all = clients
-        .all()
-        .map(async ([name, client]) => Object.assign(viewOf(name, client), { used: await quotas.use(name) }));
-      return sendNow(reply, { clients: await Promise.all(all) });
-    },
-  });
+  const listed = async (name: string, client: Client) => ({ ...viewOf(name, client), used: await quotas.use(name) });
+  const show = (client: object) => client;
+  const kind = { heading, params: NamePath, view: ClientView, filter: NoParameters, list: Clients, show };
+  const routes = resource(app, "keys", { ...kind, options: adminOnly });
+  routes.list("List the clients with their roles, quotas, keys and use", async () => ({
+    items: await Promise.all(clients.all().map(([name, client]) => listed(name, client))),
+  }));
+  routes.remove("remove", "Revoke all keys of a client", (name) => clients.remove(name));
 }
 
 function addChanges(app: TypedApp, { clients }: HttpShell): void {
@@ -115,14 +112,6 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
     handler: async ({ params: { name }, body: { graceSeconds = day, expiresIn: seconds } }, reply) => {
       const made = await clients.rotate(name, graceSeconds * 1_000, endOf(seconds));
       return sendNow(reply, { key: made.key, client: viewOf(name, made.client) });
-    },
-  });
-  app.delete("/api/keys/:name", {
-    ...adminOnly,
-    schema: { ...doc("removeClient", "Revoke all keys of a client"), params: NamePath, response: nothing },
-    handler: async ({ params }, reply) => {
-      await clients.remove(params.name);
-      return sendNothing(reply);
     },
   });
 }

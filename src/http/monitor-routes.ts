@@ -1,16 +1,14 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import { healthStates } from "../monitor/monitor.ts";
-import type { Availability, Incident } from "../monitor/monitor.ts";
+import type { Availability, Incident, MaintenanceWindow } from "../monitor/monitor.ts";
 import { kindOf, subjectOf } from "../monitor/subjects.ts";
-import { sendNothing, sendNow } from "./common-headers.ts";
+import { sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
   AvailabilityRecord,
   IncidentFilter,
-  IncidentList,
   IncidentRecord,
-  MaintenanceList,
   MaintenanceRecord,
   MaintenanceBody,
   shown,
@@ -18,10 +16,12 @@ import {
 } from "./monitor-schemas.ts";
 import { firstOf, pageAt, paging, placeOf } from "./paging.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { IdPath, nothing, documented, strictObject } from "./schemas.ts";
+import { resource } from "./resource.ts";
+import { IdPath, documented, strictObject } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
-const doc = documented("Availability");
+const heading = "Availability";
+const doc = documented(heading);
 
 function addStatus(app: TypedApp, { monitor }: HttpShell): void {
   app.get("/api/status", {
@@ -77,28 +77,18 @@ export const unseen = ({ id, url }: CatalogEntry): Availability => ({
 
 function addIncidents(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
-  app.get("/api/incidents", {
-    schema: { ...doc("listIncidents", "List incidents, newest first", IncidentList), querystring: IncidentFilter },
-    handler: async (request, reply) => {
-      const { items, next } = await listedIncidents(monitor, request.query);
-      return sendNow(reply, { incidents: items.map((each) => incidentView(each, false)), next });
-    },
+  const routes = resource(app, "incidents", {
+    heading,
+    params: IdPath,
+    view: IncidentRecord,
+    filter: IncidentFilter,
+    show: (incident: Incident, _request, isListed) => incidentView(incident, !isListed),
   });
-  app.get("/api/endpoints/:id/incidents", {
-    schema: { ...doc("listEndpointIncidents", "List an endpoint's incidents", IncidentList), params: IdPath },
-    handler: async (request, reply) => {
-      const endpoint = knownEntry(shell, request.params.id).id;
-      const incidents = await monitor.incidents({ endpoint });
-      return sendNow(reply, { incidents: incidents.map((each) => incidentView(each, false)) });
-    },
-  });
-  app.get("/api/incidents/:id", {
-    schema: { ...doc("getIncident", "Get an incident with its evidence", IncidentRecord), params: IdPath },
-    handler: async (request, reply) => {
-      const incident = await knownIncident(monitor, request.params.id);
-      return sendNow(reply, incidentView(incident, true));
-    },
-  });
+  routes.list("List incidents, newest first", ({ query }) => listedIncidents(monitor, query));
+  routes.listOfEndpoint("List an endpoint's incidents", async (id) => ({
+    items: await monitor.incidents({ endpoint: knownEntry(shell, id).id }),
+  }));
+  routes.get("Get an incident with its evidence", (id) => knownIncident(monitor, id));
 }
 
 interface ListedIncidents extends NonNullable<Parameters<HttpShell["monitor"]["incidents"]>[0]> {
@@ -145,24 +135,18 @@ export function momentOf(name: string, text: string): number {
 
 function addMaintenance(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
-  app.get("/api/maintenance", {
-    schema: { ...doc("listMaintenance", "List maintenance windows that have not ended", MaintenanceList) },
-    handler: async (_request, reply) => sendNow(reply, { maintenance: shown(await monitor.maintenance()) }),
+  const show = (window: MaintenanceWindow) => shown(window);
+  const routes = resource(app, "maintenance", { heading, params: IdPath, view: MaintenanceRecord, show });
+  routes.list("List maintenance windows that have not ended", async () => ({ items: await monitor.maintenance() }));
+  routes.listOfEndpoint("List an endpoint's maintenance windows that have not ended", async (id) => ({
+    items: await monitor.maintenance(knownEntry(shell, id).id),
+  }));
+  routes.remove("remove", "Call a maintenance window off", async (id) => {
+    if (await monitor.removeMaintenance(id)) return;
+    throw new FedwayError("NOT_FOUND", "There is no such maintenance window.", {
+      next: "GET /api/maintenance lists them.",
+    });
   });
-  app.get("/api/endpoints/:id/maintenance", {
-    schema: {
-      ...doc("listEndpointMaintenance", "List an endpoint's maintenance windows that have not ended", MaintenanceList),
-      params: IdPath,
-    },
-    handler: async (request, reply) => {
-      const { id } = knownEntry(shell, request.params.id);
-      return sendNow(reply, { maintenance: shown(await monitor.maintenance(id)) });
-    },
-  });
-}
-
-function addMaintenanceChanges(app: TypedApp, shell: HttpShell): void {
-  const { monitor } = shell;
   app.post("/api/endpoints/:id/maintenance", {
     ...guarded,
     schema: {
@@ -183,16 +167,6 @@ function addMaintenanceChanges(app: TypedApp, shell: HttpShell): void {
       return sendNow(reply, shown(window), 201);
     },
   });
-  app.delete("/api/maintenance/:id", {
-    ...guarded,
-    schema: { ...doc("removeMaintenance", "Call a maintenance window off"), params: IdPath, response: nothing },
-    handler: async (request, reply) => {
-      if (await monitor.removeMaintenance(request.params.id)) return sendNothing(reply);
-      throw new FedwayError("NOT_FOUND", "There is no such maintenance window.", {
-        next: "GET /api/maintenance lists them.",
-      });
-    },
-  });
 }
 
 /** How endpoints are and were: state, availability, incidents, maintenance. */
@@ -201,7 +175,6 @@ export function addMonitorRoutes(app: TypedApp, shell: HttpShell): void {
   addAvailability(app, shell);
   addIncidents(app, shell);
   addMaintenance(app, shell);
-  addMaintenanceChanges(app, shell);
 }
 
 /** An incident; with its evidence when it is shown alone. */

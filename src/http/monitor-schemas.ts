@@ -77,12 +77,6 @@ export const IncidentRecord = view("Incident", {
   evidence: Type.Optional(shownSchema(Incident.properties.evidence)),
 });
 
-/** Answer of `GET /api/incidents`. */
-export const IncidentList = view("IncidentList", {
-  incidents: Type.Array(IncidentRecord),
-  next: Type.Optional(Type.String()),
-});
-
 /** Body of `POST /api/endpoints/{id}/maintenance`. */
 export const MaintenanceBody = strictObject({
   from: Type.Optional(
@@ -98,9 +92,6 @@ export const MaintenanceBody = strictObject({
 
 /** A maintenance window. */
 export const MaintenanceRecord = shownSchema(MaintenanceWindow);
-
-/** Answer of the routes that list maintenance windows. */
-export const MaintenanceList = view("MaintenanceList", { maintenance: Type.Array(MaintenanceRecord) });
 
 /** Parameters of `POST /api/snapshot`. */
 export const SnapshotParameters = strictObject({

@@ -85,8 +85,5 @@ export const JobView = view("Job", { ...Job.properties, payload: Type.Optional(J
 /** The answers of a route that has work done, for its documentation. */
 export const accepted: Readonly<Record<number, object>> = { 202: JobView };
 
-/** Answer of `GET /api/jobs`. */
-export const JobList = view("JobList", { jobs: Type.Array(JobView), next: Type.Optional(Type.String()) });
-
 /** Findings of an endpoint's probes. */
 export const CapabilityRecord = view("Capabilities", capabilitiesSchema.properties);

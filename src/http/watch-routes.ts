@@ -1,14 +1,15 @@
+import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { Drift, figuresOf, isFound, Run, stateOf, type Watch, WatchDefinition } from "../watch/watch.ts";
-import { sendJson, sendNothing, sendNow, uncached } from "./common-headers.ts";
+import { sendJson, sendNow, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { sendAccepted } from "./job-view.ts";
 import { shown, shownFields } from "./monitor-schemas.ts";
-import { accepted } from "./registry-schemas.ts";
-import { answers, nothing, strictObject, view, documented, text } from "./schemas.ts";
+import { resource } from "./resource.ts";
+import { answers, strictObject, view, documented, text } from "./schemas.ts";
 import { guarded, hasAccess } from "./write-access.ts";
 
-const doc = documented("Availability");
+const heading = "Availability";
+const doc = documented(heading);
 const fields = {
   ...Type.Omit(WatchDefinition, ["id", "everyMs"]).properties,
   everyMinutes: Type.Optional(
@@ -36,8 +37,6 @@ const WatchView = view("Watch", {
   results: Type.Array(Type.Object(ShownRun)),
 });
 
-const WatchList = view("WatchList", { watches: Type.Array(WatchView) });
-
 function runView(run: Run): object {
   const { atMs, size: _size, ms: _ms, ...rest } = run;
   return { ...rest, ...figuresOf(run), atMs };
@@ -64,51 +63,30 @@ function watchView(watch: Watch, isOperator: boolean): object {
 
 /** Watched queries: to list, read, change, run and accept. */
 export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
+  const show = (watch: Watch, request: FastifyRequest) => watchView(watch, hasAccess(request));
+  const routes = resource(app, "watches", { heading, params, view: WatchView, show });
+  routes.list("List watched queries with their latest runs", async () => ({ items: await watches.list() }));
+  routes.get("Get a watched query", (id) => watches.get(id));
+  routes.job(["run"], "Run a watched query now", (id) => watches.run(id));
+  routes.remove("remove", "Watch a query no longer", (id) => watches.remove(id));
+
   const one = { params, response: answers(WatchView) };
   const save = ({ everyMinutes, ...given }: Static<typeof NewWatch>) =>
     watches.save({ ...given, everyMs: everyMinutes && everyMinutes * 60_000 });
-  app.get("/api/watches", {
-    schema: { ...doc("listWatches", "List watched queries with their latest runs", WatchList) },
-    handler: async (request, reply) => {
-      const all = await watches.list();
-      return sendNow(reply, { watches: all.map((watch) => watchView(watch, hasAccess(request))) });
-    },
-  });
   app.post("/api/watches", {
     ...guarded,
     schema: { ...doc("addWatch", "Have a query watched"), body: NewWatch, response: { 201: WatchView } },
     handler: async (request, reply) => {
       const watch = await save(request.body);
-      return sendJson(
-        reply.headers({ ...uncached, Location: `/api/watches/${watch.id}` }),
-        watchView(watch, true),
-        201,
-      );
+      const headers = { ...uncached, Location: `/api/watches/${watch.id}` };
+      return sendJson(reply.headers(headers), watchView(watch, true), 201);
     },
-  });
-  app.get("/api/watches/:id", {
-    schema: { ...doc("getWatch", "Get a watched query"), ...one },
-    handler: async (request, reply) =>
-      sendNow(reply, watchView(await watches.get(request.params.id), hasAccess(request))),
   });
   app.put("/api/watches/:id", {
     ...guarded,
     schema: { ...doc("putWatch", "Add or change a watched query"), ...one, body: strictObject(fields) },
     handler: async (request, reply) =>
       sendNow(reply, watchView(await save({ ...request.body, ...request.params }), true)),
-  });
-  app.delete("/api/watches/:id", {
-    ...guarded,
-    schema: { ...doc("removeWatch", "Watch a query no longer"), params, response: nothing },
-    handler: async (request, reply) => {
-      await watches.remove(request.params.id);
-      return sendNothing(reply);
-    },
-  });
-  app.post("/api/watches/:id/run", {
-    ...guarded,
-    schema: { ...doc("runWatch", "Run a watched query now"), params, response: accepted },
-    handler: async (request, reply) => sendAccepted(reply, await watches.run(request.params.id)),
   });
   app.post("/api/watches/:id/accept", {
     ...guarded,

@@ -1,7 +1,6 @@
 import type { PlanDescription } from "../query/explain.ts";
 import { codeView, noteFact, runView } from "./run-view.ts";
-import { type Cell, firstOf, type View } from "./view.ts";
-import { viewText } from "./view-text.ts";
+import { type Cell, firstOf, type View, viewText } from "./view.ts";
 import { amountText, momentText } from "../figures.ts";
 
 /** A plan as indented text. */

@@ -3,7 +3,7 @@ import { latencyText } from "../figures.ts";
 import type { Cell, Table, Value, View } from "./view.ts";
 
 /** Where the path of an endpoint's page is, for those that have one. */
-export type PathOf = (endpoint: string) => string | undefined;
+type PathOf = (endpoint: string) => string | undefined;
 
 /** A view as HTML without its title; its children come under headings. */
 export const viewHtml = (

@@ -1,29 +1,13 @@
 import { anyOriginHeaders } from "../../../src/http/common-headers.ts";
 import type { TypedApp } from "../../../src/http/http-deps.ts";
-import { sendAccepted } from "../../../src/http/job-view.ts";
-import { accepted } from "../../../src/http/registry-schemas.ts";
 import { answersAs, strictObject } from "../../../src/http/schemas.ts";
-import { guarded } from "../../../src/http/write-access.ts";
 import { Type } from "typebox";
 import type { ShardService } from "./routes.ts";
 import { DatasetPath, tags } from "./schemas.ts";
 
-/** Packages of datasets: having one made, and reading its files. */
-export function addPackages(app: TypedApp, shards: ShardService): void {
-  const url = "/api/shards/:dataset/package";
-  app.post(url, {
-    ...guarded,
-    schema: {
-      tags,
-      operationId: "packageShards",
-      summary: "Have a benchmark made of a dataset's shards: gold queries and answers, endpoints, exports",
-      params: DatasetPath,
-      querystring: PackageParameters,
-      response: accepted,
-    },
-    handler: async ({ params, query }, reply) => sendAccepted(reply, await shards.package(params.dataset, query)),
-  });
-  app.get(url, {
+/** Reading the files of packages. */
+export function addPackageFiles(app: TypedApp, shards: ShardService): void {
+  app.get("/api/shards/:dataset/package", {
     schema: {
       tags,
       operationId: "readPackage",
@@ -60,7 +44,8 @@ const label = "[a-z0-9]+(?:-[a-z0-9]+)*";
 const host = `(?:${octet}(?:\\.${octet}){3}|(?:${label}\\.)*[a-z]+)`;
 const port = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
 
-const PackageParameters = strictObject({
+/** Parameters of having a package made. */
+export const PackageParameters = strictObject({
   baseUrl: Type.Optional(
     Type.String({
       maxLength: 500,

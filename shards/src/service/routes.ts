@@ -8,20 +8,22 @@ import type { HttpShell, PluginRoutes, TypedApp } from "../../../src/http/http-d
 import { sendAccepted } from "../../../src/http/job-view.ts";
 import { pageAt } from "../../../src/http/paging.ts";
 import { accepted } from "../../../src/http/registry-schemas.ts";
-import { answers, answersAs } from "../../../src/http/schemas.ts";
+import { answersAs } from "../../../src/http/schemas.ts";
+import { resource } from "../../../src/http/resource.ts";
 import { requestValidator } from "../../../src/http/request-validator.ts";
 import { addHostedRoute } from "../../../src/http/hosted-routes.ts";
 import { pathPart } from "../../../src/http/sparql-routes.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import type { createShardService } from "./shard-service.ts";
 import { addShardsPage } from "./shards-page.ts";
-import { addPackages } from "./package-routes.ts";
+import { addPackageFiles, PackageParameters } from "./package-routes.ts";
 import {
   BuildBody,
   BuildParameters,
   Dataset,
   DatasetPath,
   ShardPath,
+  heading,
   ShardsList,
   tags,
   VerifyParameters,
@@ -42,7 +44,7 @@ export const shardRoutes = (shards: ShardService): PluginRoutes => ({
     addRuleFile(app, { ...shell, shards });
     addDownload(app, shards);
     addBuilding(app, shards);
-    addPackages(app, shards);
+    addPackageFiles(app, shards);
   },
   addSparqlRoutes: (scope, shell) =>
     addHostedRoute(scope, shell, {
@@ -87,6 +89,11 @@ const listed = (dataset: ShardDataset, shell: Shell) => ({
   shards: dataset.shards.length,
 });
 
+async function whole(dataset: ShardDataset, shell: Shell): Promise<object> {
+  const report = await shell.shards.report(dataset.dataset);
+  return { ...summaryOf(dataset, shell), shards: shardsOf(dataset, shell), report };
+}
+
 function shardsOf({ dataset, shards }: ShardDataset, { publicUrl }: Shell) {
   return shards.map(({ id, key, triples, bytes, sha256 }) => ({
     id,
@@ -101,34 +108,31 @@ function shardsOf({ dataset, shards }: ShardDataset, { publicUrl }: Shell) {
 
 function addReading(app: TypedApp, shell: Shell): void {
   const { shards } = shell;
-  app.get("/api/shards", {
-    schema: {
-      tags,
-      operationId: "listShards",
-      summary: "List the datasets that are hosted as shards",
-      querystring: Paging,
-      response: answers(ShardsList),
-    },
-    handler: async (request, reply) => {
-      const { limit = 100, cursor } = request.query;
-      const { items, next } = pageAt(shards.datasets, { limit, cursor });
-      return sendJson(reply, { shards: items.map((each) => listed(each, shell)), next });
-    },
+  const routes = resource(app, "shards", {
+    heading,
+    params: DatasetPath,
+    view: Dataset,
+    filter: Paging,
+    list: ShardsList,
+    show: (dataset: ShardDataset, _request, isListed) => (isListed ? listed(dataset, shell) : whole(dataset, shell)),
+    send: sendJson,
   });
-  app.get("/api/shards/:dataset", {
-    schema: {
-      tags,
-      operationId: "getShards",
-      summary: "Get a dataset: its shards and the report",
-      params: DatasetPath,
-      response: answers(Dataset),
-    },
-    handler: async (request, reply) => {
-      const dataset = known(shell, request.params.dataset);
-      const report = await shards.report(dataset.dataset);
-      return sendJson(reply, { ...summaryOf(dataset, shell), shards: shardsOf(dataset, shell), report });
-    },
-  });
+  routes.list("List the datasets that are hosted as shards", async ({ query: { limit = 100, cursor } }) =>
+    pageAt(shards.datasets, { limit, cursor }),
+  );
+  routes.get("Get a dataset: its shards and the report", async (id) => known(shell, id));
+  routes.job(
+    ["verify"],
+    "Have the shards of a dataset verified: files, no triple twice, union equal to the inputs, same answers",
+    (id, { query: { answers = true } }) => shards.verify(id, { answers }),
+    VerifyParameters,
+  );
+  routes.job(
+    ["package"],
+    "Have a benchmark made of a dataset's shards: gold queries and answers, endpoints, exports",
+    (id, { query }) => shards.package(id, query),
+    PackageParameters,
+  );
   app.get("/api/shards/:dataset/report", {
     schema: {
       tags,
@@ -222,19 +226,6 @@ function addBuilding(app: TypedApp, shards: ShardService): void {
     },
     handler: async ({ body, query: { dryRun = false } }, reply) =>
       sendAccepted(reply, await shards.build(body, { dryRun })),
-  });
-  app.post("/api/shards/:dataset/verify", {
-    ...guarded,
-    schema: {
-      tags,
-      operationId: "verifyShards",
-      summary: "Have the shards of a dataset verified: files, no triple twice, union equal to the inputs, same answers",
-      params: DatasetPath,
-      querystring: VerifyParameters,
-      response: accepted,
-    },
-    handler: async ({ params, query: { answers: compared = true } }, reply) =>
-      sendAccepted(reply, await shards.verify(params.dataset, { answers: compared })),
   });
 }
 

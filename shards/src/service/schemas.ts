@@ -3,7 +3,8 @@ import { strictObject, view } from "../../../src/http/schemas.ts";
 import { shardModes } from "../spec.ts";
 
 /** The section of these routes in the documentation. */
-export const tags = ["Shards"];
+export const heading = "Shards";
+export const tags = [heading];
 
 /** Path of `/api/shards/{dataset}`. */
 export const DatasetPath = Type.Object({

@@ -8,7 +8,7 @@ import { knownIncident, listedIncidents } from "../monitor-routes.ts";
 import { IdPath } from "../schemas.ts";
 import { choiceOf } from "./catalog-filter.ts";
 import { badge, type Column, endpointLink, fact, page, section, table } from "./layout.ts";
-import { listPage, searchOf } from "./list-page.ts";
+import { addListPage, searchOf } from "./list-page.ts";
 import { sendPage } from "./page-reply.ts";
 
 /** Content of an incident's page. */
@@ -171,36 +171,30 @@ const shownAtOnce = 50;
 
 /** `/incidents` and `/incidents/{id}`. */
 export function addIncidentPages(app: TypedApp, { monitor, catalog, now = Date.now }: HttpShell): void {
-  const tags = ["Pages"];
   const titleOf = (id: string): string | undefined => catalog.byId(id)?.title;
-  app.get("/incidents", {
-    schema: { tags, summary: "All incidents as a page to read" },
-    handler: async (request, reply) => {
-      const search = searchOf(request);
-      const endpoint = search.get("endpoint")?.trim().slice(0, 64) || undefined;
-      const state = choiceOf(search, "open", ["true", "false"]);
-      const open = state && state === "true";
-      const cursor = search.get("cursor") || undefined;
-      const { items, next } = await listedIncidents(monitor, { endpoint, open, cursor, limit: shownAtOnce });
-      const text = listPage({
-        title: "Incidents",
-        path: "/incidents",
-        intro: html`Times in which endpoints, hosts or the network failed, newest first. <a href="/status">Status of all endpoints</a>, <a href="/incidents.atom">feed</a>`,
-        fields: [
-          { name: "endpoint", label: "Endpoint (id)", value: endpoint },
-          { name: "open", label: "State", value: state, choices: { "": "Any", true: "Open", false: "Closed" } },
-        ],
-        columns: [started, ["Of", (incident) => subjectLink(incident, titleOf)], ...course(now())],
-        rows: items,
-        empty: "No incident is recorded.",
-        cursor,
-        next,
-      });
-      return sendPage(request, reply, text);
-    },
+  addListPage<Incident>(app, "/incidents", "All incidents as a page to read", async (request) => {
+    const search = searchOf(request);
+    const endpoint = search.get("endpoint")?.trim().slice(0, 64) || undefined;
+    const state = choiceOf(search, "open", ["true", "false"]);
+    const open = state && state === "true";
+    const cursor = search.get("cursor") || undefined;
+    const { items, next } = await listedIncidents(monitor, { endpoint, open, cursor, limit: shownAtOnce });
+    return {
+      title: "Incidents",
+      intro: html`Times in which endpoints, hosts or the network failed, newest first. <a href="/status">Status of all endpoints</a>, <a href="/incidents.atom">feed</a>`,
+      fields: [
+        { name: "endpoint", label: "Endpoint (id)", value: endpoint },
+        { name: "open", label: "State", value: state, choices: { "": "Any", true: "Open", false: "Closed" } },
+      ],
+      columns: [started, ["Of", (incident) => subjectLink(incident, titleOf)], ...course(now())],
+      rows: items,
+      empty: "No incident is recorded.",
+      cursor,
+      next,
+    };
   });
   app.get("/incidents/:id", {
-    schema: { tags, summary: "One incident with its evidence as a page to read", params: IdPath },
+    schema: { tags: ["Pages"], summary: "One incident with its evidence as a page to read", params: IdPath },
     handler: async (request, reply) => {
       const incident = await knownIncident(monitor, request.params.id);
       return sendPage(request, reply, incidentPage({ incident, titleOf, nowMs: now() }));

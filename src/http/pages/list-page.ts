@@ -1,6 +1,8 @@
 import type { FastifyRequest } from "fastify";
+import type { TypedApp } from "../http-deps.ts";
 import { type Html, html, type Piece } from "../../html.ts";
 import { type ChoiceField, choiceField, type Column, page, type SitePart, table } from "./layout.ts";
+import { sendPage, sendPrivatePage } from "./page-reply.ts";
 
 /** A parameter that the reader filters by: one of the choices, or free text. */
 type Field = ChoiceField | (Omit<ChoiceField, "choices"> & { readonly choices?: never });
@@ -10,8 +12,6 @@ interface List<Row> {
   readonly title: string;
   readonly part?: SitePart;
   readonly head?: Html;
-  /** Of the page; the API has the same list below `/api`, with the same parameters. */
-  readonly path: string;
   readonly intro: Piece;
   readonly fields?: readonly Field[];
   readonly columns: readonly Column<Row>[];
@@ -21,6 +21,8 @@ interface List<Row> {
   /** Of this page, and of the one after it. */
   readonly cursor?: string | undefined;
   readonly next?: string | undefined;
+  /** It differs from reader to reader. */
+  readonly isPrivate?: true;
 }
 
 /** The parameters of a page's request. */
@@ -52,15 +54,31 @@ export const pager = ({
   fields = [],
   cursor,
   next,
-}: Pick<List<never>, "path" | "fields" | "cursor" | "next">): Html =>
+}: Pick<List<never>, "fields" | "cursor" | "next"> & { readonly path: string }): Html =>
   cursor === undefined && next === undefined
     ? html``
     : html`<nav class="pages" aria-label="Pages">${cursor === undefined ? html`<span></span>` : html`<a href="${address(path, fields)}">First page</a>`}${next === undefined ? "" : html`<a rel="next" href="${address(path, fields, next)}">Next page</a>`}</nav>
 `;
 
-/** A page with a heading, a form of filters, a table with one row for each thing, and links to more. */
-export function listPage<Row>(list: List<Row>): string {
-  const { title, part, head, path, intro, fields = [], columns, rows, empty } = list;
+/** Adds a page that lists things; the API has the same list below `/api`, with the same parameters. */
+export const addListPage = <Row>(
+  app: TypedApp,
+  path: string,
+  summary: string,
+  listFor: (request: FastifyRequest) => Promise<List<Row>>,
+): void =>
+  void app.get(path, {
+    schema: { tags: ["Pages"], summary },
+    handler: async (request, reply) => {
+      const list = await listFor(request);
+      const text = listPage(path, list);
+      return list.isPrivate ? sendPrivatePage(reply, text) : sendPage(request, reply, text);
+    },
+  });
+
+/** A heading, a form of filters, a table with one row for each thing, and links to more. */
+function listPage<Row>(path: string, list: List<Row>): string {
+  const { title, part, head, intro, fields = [], columns, rows, empty } = list;
   const isAll = list.cursor === undefined && fields.every(({ value }) => !value);
   const none = isAll ? empty : html`Nothing fits. <a href="${path}">Show all</a>`;
   return page({
@@ -71,7 +89,7 @@ export function listPage<Row>(list: List<Row>): string {
 <p class="lead">${intro}</p>
 ${fields.length === 0 ? "" : form(path, fields)}${
   rows.length === 0 ? html`<p class="card">${none}</p>` : table({ name: title, columns, rows })
-}${pager(list)}
+}${pager({ ...list, path })}
 <p class="small"><a href="/api${address(path, fields, list.cursor)}">As JSON</a></p>`,
   });
 }

@@ -11,10 +11,8 @@ import { choiceOf } from "./catalog-filter.ts";
 import { latencyText, numberText } from "../../figures.ts";
 import { momentOf } from "./figures.ts";
 import { badge, choicesOf } from "./layout.ts";
-import { listPage, searchOf } from "./list-page.ts";
-import { sendPage, sendPrivatePage } from "./page-reply.ts";
+import { addListPage, searchOf } from "./list-page.ts";
 
-const tags = ["Pages"];
 const shownAtOnce = 50;
 
 /** `3 up, 1 down`, each as a badge. */
@@ -32,17 +30,20 @@ const longest = 200;
 const nameOf = ({ id, title, description = "" }: Federation): Piece =>
   html`<a href="/federations/${id}">${title}</a><div class="small muted">${description.length > longest ? `${description.slice(0, longest)}…` : description}</div>`;
 
-function addFederations(app: TypedApp, { catalog, monitor }: HttpShell): void {
-  app.get("/federations", {
-    schema: { tags, summary: "The federations of the catalogue as a page to read" },
-    handler: async (request, reply) => {
+type FederationRow = { readonly federation: Federation; readonly members: readonly CatalogEntry[] };
+
+const addFederations = (app: TypedApp, { catalog, monitor }: HttpShell): void =>
+  addListPage<FederationRow>(
+    app,
+    "/federations",
+    "The federations of the catalogue as a page to read",
+    async (request) => {
       const cursor = searchOf(request).get("cursor") ?? undefined;
       const { items, next } = pageAt(catalog.federations, { limit: shownAtOnce, cursor });
       const states = new Map(monitor.all().map(({ endpoint, state }) => [endpoint, state]));
-      const text = listPage({
+      return {
         title: "Federations",
         part: "federations",
-        path: "/federations",
         intro: html`Each answers a query without <code>SERVICE</code> from all of its members, as one dataset.`,
         columns: [
           ["Federation", ({ federation }) => nameOf(federation)],
@@ -53,11 +54,9 @@ function addFederations(app: TypedApp, { catalog, monitor }: HttpShell): void {
         empty: "The catalogue has no federation.",
         cursor,
         next,
-      });
-      return sendPage(request, reply, text);
+      };
     },
-  });
-}
+  );
 
 const jobStates: readonly JobState[] = ["waiting", "running", "done", "failed", "cancelled"];
 const stateBadges = { waiting: "unknown", running: "work", done: "up", failed: "down", cancelled: "unknown" } as const;
@@ -72,40 +71,35 @@ function tookOf({ startedAt, finishedAt }: Partial<Job>): Piece {
 const aboutJob = ({ progress, error }: Partial<Job>): Piece =>
   error === undefined ? (progress?.stage ?? "") : html`${error.message} <code>${error.code}</code>`;
 
-function addJobs(app: TypedApp, { jobs }: HttpShell): void {
-  app.get("/jobs", {
-    schema: { tags, summary: "Work in the background as a page to read" },
-    handler: async (request, reply) => {
-      const search = searchOf(request);
-      const [kind, cursor] = ["kind", "cursor"].map((name) => search.get(name)?.slice(0, 400) || undefined);
-      const state = choiceOf(search, "state", jobStates);
-      const { items, next } = await listedJobs(jobs, { kind, state, limit: shownAtOnce, cursor });
-      const text = listPage({
-        title: "Jobs",
-        path: "/jobs",
-        intro: html`Work in the background, newest first. ${hasAccess(request) ? "" : html`<a href="/login">Sign in</a> as an operator to see progress and errors.`}`,
-        fields: [
-          { name: "kind", label: "Kind", value: kind },
-          { name: "state", label: "State", value: state, choices: choicesOf(jobStates) },
-        ],
-        columns: [
-          ["Job", ({ id = "" }) => html`<a href="/api/jobs/${id}">${id}</a>`],
-          ["State", ({ state: now = "waiting" }) => badge(stateBadges[now], now)],
-          ["Kind", (job) => job.kind],
-          ["Asked for", ({ createdAt = "" }) => momentOf(createdAt)],
-          ["Took", tookOf],
-          ["#Attempts", ({ attempts }) => attempts],
-          ...(hasAccess(request) ? ([["About", aboutJob]] as const) : []),
-        ],
-        rows: items.map(jobView(request)),
-        empty: "No job is known.",
-        cursor,
-        next,
-      });
-      return sendPrivatePage(reply, text);
-    },
+const addJobs = (app: TypedApp, { jobs }: HttpShell): void =>
+  addListPage<Partial<Job>>(app, "/jobs", "Work in the background as a page to read", async (request) => {
+    const search = searchOf(request);
+    const [kind, cursor] = ["kind", "cursor"].map((name) => search.get(name)?.slice(0, 400) || undefined);
+    const state = choiceOf(search, "state", jobStates);
+    const { items, next } = await listedJobs(jobs, { kind, state, limit: shownAtOnce, cursor });
+    return {
+      title: "Jobs",
+      intro: html`Work in the background, newest first. ${hasAccess(request) ? "" : html`<a href="/login">Sign in</a> as an operator to see progress and errors.`}`,
+      fields: [
+        { name: "kind", label: "Kind", value: kind },
+        { name: "state", label: "State", value: state, choices: choicesOf(jobStates) },
+      ],
+      columns: [
+        ["Job", ({ id = "" }) => html`<a href="/api/jobs/${id}">${id}</a>`],
+        ["State", ({ state: now = "waiting" }) => badge(stateBadges[now], now)],
+        ["Kind", (job) => job.kind],
+        ["Asked for", ({ createdAt = "" }) => momentOf(createdAt)],
+        ["Took", tookOf],
+        ["#Attempts", ({ attempts }) => attempts],
+        ...(hasAccess(request) ? ([["About", aboutJob]] as const) : []),
+      ],
+      rows: items.map(jobView(request)),
+      empty: "No job is known.",
+      cursor,
+      next,
+      isPrivate: true,
+    };
   });
-}
 
 /** Pages that list federations and jobs. */
 export function addListPages(app: TypedApp, shell: HttpShell): void {

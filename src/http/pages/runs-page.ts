@@ -12,11 +12,11 @@ import { refuseForeign } from "../write-access.ts";
 import { choiceOf } from "./catalog-filter.ts";
 import { latencyText, numberText } from "../../figures.ts";
 import { marks, meaningOf, runView } from "../../views/run-view.ts";
-import { capital, type PathOf, viewHtml } from "../../views/view-html.ts";
+import { capital, viewHtml } from "../../views/view-html.ts";
 import { momentOf } from "./figures.ts";
 import { badge, choicesOf, type Column, consolePath, page, section } from "./layout.ts";
-import { listPage, searchOf } from "./list-page.ts";
-import { seeOther, sendPage, sendPrivatePage } from "./page-reply.ts";
+import { addListPage, searchOf } from "./list-page.ts";
+import { seeOther, sendPage } from "./page-reply.ts";
 
 const tags = ["Pages"];
 const statuses: readonly RunStatus[] = ["running", "ok", "empty", "partial", "failed", "cancelled"];
@@ -67,35 +67,32 @@ function readFilter(search: URLSearchParams): RunFilter {
 /** `/runs`, `/runs/{id}`, and the button that cancels one. */
 export function addRunPages(app: TypedApp, shell: HttpShell): void {
   const { queries, catalog, now = Date.now } = shell;
-  const pathOf: PathOf = (endpoint) => (catalog.byId(endpoint) === undefined ? undefined : `/endpoints/${endpoint}`);
-  app.get("/runs", {
-    schema: { tags, summary: "Running and recent queries as a page to read" },
-    handler: async (request, reply) => {
-      const search = searchOf(request);
-      const filter = readFilter(search);
-      const viewer = viewerOf(request);
-      const { runs, next } = await queries.runs(filter, viewer);
-      const isLive = search.get("live") === "on";
-      const { status, endpoint, order, cursor } = filter;
-      const text = listPage({
-        title: "Runs of queries",
-        part: "runs",
-        path: "/runs",
-        ...(isLive && { head: again }),
-        intro: introOf(viewer, isLive),
-        fields: [
-          { name: "status", label: "State", value: status, choices: choicesOf(statuses) },
-          { name: "endpoint", label: "Endpoint", value: endpoint },
-          { name: "order", label: "Order", value: order, choices: { "": "Newest first", longest: "Longest first" } },
-        ],
-        columns: columnsAt(now()),
-        rows: runs,
-        empty: html`No run is known. <a href="/query">Run a query</a>`,
-        cursor,
-        next,
-      });
-      return sendPrivatePage(reply, text);
-    },
+  const pathOf = (endpoint: string): string | undefined =>
+    catalog.byId(endpoint) === undefined ? undefined : `/endpoints/${endpoint}`;
+  addListPage<RunRecord>(app, "/runs", "Running and recent queries as a page to read", async (request) => {
+    const search = searchOf(request);
+    const filter = readFilter(search);
+    const viewer = viewerOf(request);
+    const { runs, next } = await queries.runs(filter, viewer);
+    const isLive = search.get("live") === "on";
+    const { status, endpoint, order, cursor } = filter;
+    return {
+      title: "Runs of queries",
+      part: "runs",
+      ...(isLive && { head: again }),
+      intro: introOf(viewer, isLive),
+      fields: [
+        { name: "status", label: "State", value: status, choices: choicesOf(statuses) },
+        { name: "endpoint", label: "Endpoint", value: endpoint },
+        { name: "order", label: "Order", value: order, choices: { "": "Newest first", longest: "Longest first" } },
+      ],
+      columns: columnsAt(now()),
+      rows: runs,
+      empty: html`No run is known. <a href="/query">Run a query</a>`,
+      cursor,
+      next,
+      isPrivate: true,
+    };
   });
   app.get("/runs/:id", {
     schema: { tags, summary: "One run of a query with its steps as a page to read", params: IdPath },
@@ -120,7 +117,7 @@ export function addRunPages(app: TypedApp, shell: HttpShell): void {
 /** Content of the page of a run. */
 interface ShownRun {
   readonly record: RunRecord;
-  readonly pathOf: PathOf;
+  readonly pathOf: (endpoint: string) => string | undefined;
   readonly isOperator: boolean;
 }
 

@@ -5,8 +5,7 @@ import { isFound, stateOf, type Watch } from "../../watch/watch.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { moment } from "./figures.ts";
 import { badge, endpointLink } from "./layout.ts";
-import { listPage } from "./list-page.ts";
-import { sendPage } from "./page-reply.ts";
+import { addListPage } from "./list-page.ts";
 import { type CellLevel, drawStrip } from "./strip.ts";
 
 const marks = { drift: "down", suspect: "work", "not run": "unknown", learning: "unknown", holds: "up" } as const;
@@ -40,13 +39,14 @@ function changesOf({ drifts, results }: Watch, open: readonly Incident[]): Piece
 
 /** `/watches`: the watched queries, with their latest runs and what changed. */
 export const addWatches = (app: TypedApp, { watches, monitor }: HttpShell): void =>
-  void app.get("/watches", {
-    schema: { tags: ["Pages"], summary: "Watched queries and what changed in their answers, as a page to read" },
-    handler: async (request, reply) => {
+  addListPage<Watch>(
+    app,
+    "/watches",
+    "Watched queries and what changed in their answers, as a page to read",
+    async () => {
       const open = await monitor.incidents({ open: true, limit: 1_000 });
-      const text = listPage({
+      return {
         title: "Watched queries",
-        path: "/watches",
         intro: "Queries that run on a schedule; a changed answer opens an incident.",
         columns: [
           ["Query", ({ id, name }) => html`<a href="/api/watches/${id}">${name}</a>`],
@@ -58,7 +58,6 @@ export const addWatches = (app: TypedApp, { watches, monitor }: HttpShell): void
         ],
         rows: await watches.list(),
         empty: html`No query is watched. <code>fedway watches add FOLDER</code> adds some.`,
-      });
-      return sendPage(request, reply, text);
+      };
     },
-  });
+  );

@@ -1,3 +1,4 @@
+import { type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
@@ -19,12 +20,14 @@ describe("the availability of endpoints", () => {
   const alpha = { endpoint: "alpha", state: "up" };
   shouldAnswer("/api/endpoints/alpha/availability", [200, schemas.AvailabilityRecord, alpha]);
   shouldAnswer("/api/endpoints/nobody/availability", [404, Problem, { code: "ENDPOINT_UNKNOWN" }]);
-  shouldAnswer("/api/incidents", [200, schemas.IncidentList, { incidents: [{ endpoint: "evil" }] }]);
-  shouldAnswer("/api/endpoints/alpha/incidents", [200, schemas.IncidentList, {}]);
+  const listOf = (name: string, each: TSchema) => Type.Object({ [name]: Type.Array(each) });
+  const incidents = listOf("incidents", schemas.IncidentRecord);
+  shouldAnswer("/api/incidents", [200, incidents, { incidents: [{ endpoint: "evil" }] }]);
+  shouldAnswer("/api/endpoints/alpha/incidents", [200, incidents, {}]);
   shouldAnswer("/api/incidents/nothing", [404, Problem, { code: "INCIDENT_UNKNOWN" }]);
   shouldAnswer("/api/incidents?open=maybe", [400, Problem, { code: "REQUEST_INVALID" }]);
   shouldAnswer("/api/incidents?since=2020", [400, Problem, { code: "REQUEST_INVALID" }]);
-  shouldAnswer("/api/maintenance", [200, schemas.MaintenanceList, {}]);
+  shouldAnswer("/api/maintenance", [200, listOf("maintenance", schemas.MaintenanceRecord), {}]);
 
   it("is of the moment", async () => {
     const app = await start();

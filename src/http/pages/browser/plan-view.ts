@@ -5,7 +5,7 @@ import type { RunRecord } from "../../../query/run-log.ts";
 import { planView } from "../../../views/plan-view.ts";
 import { endpointsView, stateOf, stepsView } from "../../../views/run-view.ts";
 import { viewHtml } from "../../../views/view-html.ts";
-import { viewText } from "../../../views/view-text.ts";
+import { viewText } from "../../../views/view.ts";
 import { draw } from "./elements.ts";
 
 /** Content of the plan view; the record's sources may name endpoints that the plan does not. */
