@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { Readable, type Transform } from "node:stream";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type AnswerScanner, createAnswerScanner } from "../results/scanner.ts";
+import type { AnswerScanner } from "../results/answer-reader.ts";
+import { createAnswerScanner } from "../results/parse.ts";
 import { XmlEncoding } from "../results/xml-encoding.ts";
 import type { Call } from "./call.ts";
 import { codingError, type ContentCoding, createDecoder } from "./content-coding.ts";

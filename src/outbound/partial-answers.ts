@@ -1,8 +1,8 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import type { ScanVerdict } from "../results/answer-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
-import type { ScanVerdict } from "../results/scanner.ts";
 import type { Call } from "./call.ts";
 import { decodedBody } from "./content-coding.ts";
 import { quoted } from "./excerpt.ts";

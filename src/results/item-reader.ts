@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type AnswerDecoder, asMalformed, type Pause } from "./decoder.ts";
+import { type AnswerDecoder, asMalformed, type Pause } from "./answer-reader.ts";
 
 /** Caps of one answer. */
 export interface ParseLimits {

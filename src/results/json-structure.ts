@@ -1,6 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { parsedJson } from "../values.ts";
-import { createUtf8Reader } from "./decoder.ts";
+import { createUtf8Reader } from "./answer-reader.ts";
 
 /** Bounds of a JSON text. */
 interface JsonBounds {

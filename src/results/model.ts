@@ -13,13 +13,6 @@ export interface BindingsResult {
   readonly rows: AsyncIterable<Bindings>;
 }
 
-/** The columns of `SELECT *` as the query has them, where that is known; others come behind. */
-export function columnsInOrder(variables: readonly string[], known: readonly string[] = []): readonly string[] {
-  const own = new Set(variables);
-  const first = known.filter((name) => own.has(name));
-  return first.length === 0 ? variables : [...new Set([...first, ...variables])];
-}
-
 /** The answer of ASK. */
 export interface BooleanResult {
   readonly kind: "boolean";

@@ -1,16 +1,27 @@
 import type * as RDF from "@rdfjs/types";
+import { DataFactory } from "n3";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type AnswerHead, malformed, type Pause, type TupleDecoder, type GraphDecoder } from "./decoder.ts";
+import { boundedFactory, type OnBadTerm } from "../rdf/turtle.ts";
+import {
+  type AnswerHead,
+  type AnswerScanner,
+  type GraphDecoder,
+  type GraphDecoderOptions,
+  malformed,
+  type Pause,
+  type ScanVerdict,
+  type TupleReader,
+} from "./answer-reader.ts";
 import type { ResultFormat } from "./formats.ts";
 import { ByteSource, createPause, ItemReader, type ParseLimits, createItemStream } from "./item-reader.ts";
-import { type AnswerKind, type Bindings, columnsInOrder, type QueryResult } from "./model.ts";
-import { formatOf } from "./negotiation.ts";
-import { JsonDecoder } from "./parse-json.ts";
-import { createCsvDecoder, createTsvDecoder } from "./parse-records.ts";
-import { XmlDecoder } from "./parse-xml.ts";
-import { DataFactory } from "n3";
-import { boundedFactory, type OnBadTerm } from "../rdf/turtle.ts";
-import { graphDecoders } from "./parse-graphs.ts";
+import type { AnswerKind, Bindings, QueryResult } from "./model.ts";
+import { bareMediaType, formatOf } from "./negotiation.ts";
+import { JsonReader } from "./read-json.ts";
+import { JsonLdDecoder } from "./read-json-ld.ts";
+import { RdfXmlDecoder } from "./read-rdf-xml.ts";
+import { CsvReader, TsvReader } from "./read-records.ts";
+import { createNTriplesScanner, createTrigScanner, createTurtleScanner, TurtleDecoder } from "./read-turtle.ts";
+import { XmlReader } from "./read-xml.ts";
 
 /** Known facts about the bytes of an answer. */
 export interface ParseOptions {
@@ -31,32 +42,80 @@ export interface ParseOptions {
 
 type TupleFormat = "json" | "xml" | "csv" | "tsv" | "boolean";
 
-const tupleDecoders: Readonly<Record<TupleFormat, (pause: Pause) => TupleDecoder>> = {
-  json: (pause) => new JsonDecoder(pause),
-  xml: () => new XmlDecoder(),
-  csv: createCsvDecoder,
-  tsv: createTsvDecoder,
-  boolean: () => new BooleanDecoder(),
+const tupleReaders: Readonly<Record<TupleFormat, (pause: Pause) => TupleReader>> = {
+  json: (pause) => new JsonReader("results", pause),
+  xml: () => new XmlReader({ sparqlResults: true, maxDepth: 64 }),
+  csv: () => new CsvReader(),
+  tsv: () => new TsvReader(),
+  boolean: () => new BooleanReader(),
 };
 
+/** Decoders of graphs by format. Remote contexts of JSON-LD and document type declarations of RDF/XML are refused. */
+export const graphDecoders = {
+  turtle: (options: GraphDecoderOptions): GraphDecoder => new TurtleDecoder("Turtle", options),
+  trig: (options: GraphDecoderOptions): GraphDecoder => new TurtleDecoder("TriG", options),
+  ntriples: ({ factory, onBadTerm }: GraphDecoderOptions): GraphDecoder =>
+    new TurtleDecoder("N-Triples", { factory, onBadTerm }),
+  jsonld: (options: GraphDecoderOptions): GraphDecoder => new JsonLdDecoder(options),
+  rdfxml: (options: GraphDecoderOptions): GraphDecoder => new RdfXmlDecoder(options),
+} as const;
+
+const scanners: ReadonlyMap<string, () => AnswerScanner> = new Map([
+  ["application/sparql-results+json", () => new JsonReader("results")],
+  ["application/x-sparqlstar-results+json", () => new JsonReader("results")],
+  ["application/json", () => new JsonReader("anything")],
+  ["application/ld+json", () => new JsonReader("graph")],
+  ["application/sparql-results+xml", () => new XmlReader({ sparqlResults: true })],
+  ["application/xml", () => new XmlReader({ sparqlResults: false })],
+  ["text/xml", () => new XmlReader({ sparqlResults: false })],
+  ["application/rdf+xml", () => new XmlReader({ sparqlResults: false })],
+  ["text/csv", () => new CsvReader()],
+  ["text/tab-separated-values", () => new TsvReader()],
+  ["application/n-triples", createNTriplesScanner],
+  ["application/n-quads", createNTriplesScanner],
+  ["text/turtle", createTurtleScanner],
+  ["application/x-turtle", createTurtleScanner],
+  ["application/trig", createTrigScanner],
+]);
+
+/** For media types nothing is known about: any document counts as complete, its rows as unknown. */
+const blindScanner: AnswerScanner = { push() {}, end: () => ({ complete: true }) };
+
+/**
+ * A scanner for one answer whose bytes pass by.
+ * @param mediaType parameters and case are ignored
+ */
+export function createAnswerScanner(mediaType: string): AnswerScanner {
+  return scanners.get(bareMediaType(mediaType))?.() ?? blindScanner;
+}
+
 /** `text/boolean`: the word alone. */
-class BooleanDecoder implements TupleDecoder {
+class BooleanReader implements TupleReader {
   head: AnswerHead | undefined;
   #text = "";
 
-  push(bytes: Uint8Array): readonly Bindings[] {
+  push(bytes: Uint8Array): void {
     this.#text = (this.#text + Buffer.from(bytes).toString("latin1")).trim().toLowerCase().slice(0, 10);
+  }
+
+  end(): ScanVerdict {
+    const complete = this.#text === "true" || this.#text === "false";
+    return complete ? { complete } : { complete, detail: "The body is no boolean." };
+  }
+
+  read(bytes: Uint8Array): readonly Bindings[] {
+    this.push(bytes);
     return [];
   }
 
-  end(): readonly Bindings[] {
-    if (this.#text !== "true" && this.#text !== "false") throw malformed("The endpoint's answer is no boolean.");
+  finish(): readonly Bindings[] {
+    if (!this.end().complete) throw malformed("The endpoint's answer is no boolean.");
     this.head = { boolean: this.#text === "true" };
     return [];
   }
 }
 
-const isTupleFormat = (name: ResultFormat["name"]): name is TupleFormat => Object.hasOwn(tupleDecoders, name);
+const isTupleFormat = (name: ResultFormat["name"]): name is TupleFormat => Object.hasOwn(tupleReaders, name);
 
 /**
  * Parses an answer as it arrives. Resolves when the columns are known (SELECT), the value is (ASK), or at once
@@ -87,14 +146,15 @@ function notSparql(options: ParseOptions): FedwayError {
 
 async function parseTuples(source: ByteSource, format: TupleFormat, options: ParseOptions): Promise<QueryResult> {
   const pause = createPause(source, options.check);
-  const decoder = tupleDecoders[format](pause);
+  const answer = tupleReaders[format](pause);
+  const decoder = { push: (bytes: Uint8Array) => answer.read(bytes), end: () => answer.finish() };
   const reader = new ItemReader({ source, decoder, pause, limits: options.limits });
   let early: readonly Bindings[] | undefined = [];
-  while (decoder.head === undefined && early !== undefined && early.length === 0) early = await reader.next();
-  if (options.kind === "boolean") return await parseBoolean(source, reader, decoder);
-  if (decoder.head?.variables === undefined)
+  while (answer.head === undefined && early !== undefined && early.length === 0) early = await reader.next();
+  if (options.kind === "boolean") return await parseBoolean(source, reader, answer);
+  if (answer.head?.variables === undefined)
     throw malformed("The endpoint answered with a boolean where rows were expected.");
-  const variables = columnsInOrder(decoder.head.variables, options.columns);
+  const variables = columnsInOrder(answer.head.variables, options.columns);
   const next = async (): Promise<readonly Bindings[] | undefined> => {
     const rows = early ?? [];
     early = undefined;
@@ -103,15 +163,22 @@ async function parseTuples(source: ByteSource, format: TupleFormat, options: Par
   return { kind: "bindings", variables, rows: createItemStream({ next, release: (cause) => source.release(cause) }) };
 }
 
+/** The columns of `SELECT *` as the query has them, where that is known; others come behind. */
+export function columnsInOrder(variables: readonly string[], known: readonly string[] = []): readonly string[] {
+  const own = new Set(variables);
+  const first = known.filter((name) => own.has(name));
+  return first.length === 0 ? variables : [...new Set([...first, ...variables])];
+}
+
 async function parseBoolean(
   source: ByteSource,
   reader: ItemReader<Bindings>,
-  decoder: TupleDecoder,
+  answer: TupleReader,
 ): Promise<QueryResult> {
   for (let items: readonly Bindings[] | undefined = []; items !== undefined; items = await reader.next()) {
     if (items.length > 0) break;
   }
-  const value = decoder.head?.boolean;
+  const value = answer.head?.boolean;
   if (value === undefined) throw malformed("The endpoint answered with rows where a boolean was expected.");
   await source.release();
   return { kind: "boolean", value };

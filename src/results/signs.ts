@@ -1,4 +1,4 @@
-import type { ScanVerdict } from "./scanner.ts";
+import type { ScanVerdict } from "./answer-reader.ts";
 
 /** Sign inside a document that it is not the whole answer. */
 export type Sign =

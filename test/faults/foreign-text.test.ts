@@ -6,7 +6,7 @@ import { documentQuads, RdfBody } from "../../src/http/rdf-body.ts";
 import { resultFormats } from "../../src/results/formats.ts";
 import { bareMediaType, negotiateFormat } from "../../src/results/negotiation.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
-import { createAnswerScanner } from "../../src/results/scanner.ts";
+import { createAnswerScanner } from "../../src/results/parse.ts";
 import { transcode } from "../../src/results/serialize.ts";
 import { analyseQuery } from "../../src/sparql/structure.ts";
 import { parseQuery } from "../../src/sparql/query.ts";

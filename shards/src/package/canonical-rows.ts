@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { itemAt } from "../../../src/values.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
 import { literalText } from "../../../src/rdf/term-text.ts";
-import { termFromJson } from "../../../src/results/parse-json.ts";
+import { termFromJson } from "../../../src/results/read-json.ts";
 import { relabelled, termToText } from "../../../src/results/terms.ts";
 import type { JsonTerm, Solution } from "./whole-store.ts";
 

@@ -10,7 +10,7 @@ import { basename, extname } from "node:path";
 import { FedwayError, toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { readBoundedFile } from "../bounded-file.ts";
 import { parseTurtle } from "../../../src/rdf/turtle.ts";
-import { graphDecoders } from "../../../src/results/parse-graphs.ts";
+import { graphDecoders } from "../../../src/results/parse.ts";
 
 /** A query whose patterns have been read, so that its features in several readings cost one parse. */
 interface ReadQuery {

@@ -1,7 +1,7 @@
 import { closedSubselects, solutionsQuery, withSolutions, type SolutionRow } from "./closed-subselects.ts";
 import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
 import type { InputFormat } from "../load/input.ts";
-import { termFromJson } from "../../../src/results/parse-json.ts";
+import { termFromJson } from "../../../src/results/read-json.ts";
 import { literalFromParts, relabelled, termToText } from "../../../src/results/terms.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { isObject, parsedAs } from "../guards.ts";

@@ -1,7 +1,8 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedPlan } from "../../plan/query-plan.ts";
 import { inBatches, itemsOf } from "../../results/item-reader.ts";
-import { type Bindings, columnsInOrder, type QueryResult } from "../../results/model.ts";
+import type { Bindings, QueryResult } from "../../results/model.ts";
+import { columnsInOrder } from "../../results/parse.ts";
 import type { SparqlClient } from "../../outbound/sparql-client.ts";
 import { BlockSizes } from "../clause-query.ts";
 import { createClauseExecutor } from "../clause-executor.ts";

@@ -6,7 +6,7 @@ import type { SparqlClient } from "../../../src/outbound/sparql-client.ts";
 import { createAsker } from "../../../src/outbound/whole-answer.ts";
 import { requestFault } from "../../../src/results/json-structure.ts";
 import { parseAnswer } from "../../../src/results/parse.ts";
-import { graphDecoders } from "../../../src/results/parse-graphs.ts";
+import { graphDecoders } from "../../../src/results/parse.ts";
 import { listening } from "../../support/listening.ts";
 import { collect, each } from "../../support/result-terms.ts";
 

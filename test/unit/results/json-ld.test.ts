@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { JsonLdDecoder } from "../../../src/results/parse-json-ld.ts";
+import { JsonLdDecoder } from "../../../src/results/read-json-ld.ts";
 import { termToText } from "../../../src/results/terms.ts";
 
 const wide = "x".repeat(500);

@@ -3,7 +3,7 @@ import { type ResultFormat, resultFormats } from "../../../src/results/formats.t
 import type { QueryResult } from "../../../src/results/model.ts";
 import { parseAnswer } from "../../../src/results/parse.ts";
 import type { Remark } from "../../../src/results/remark.ts";
-import { createAnswerScanner } from "../../../src/results/scanner.ts";
+import { createAnswerScanner } from "../../../src/results/parse.ts";
 import { serializeResult } from "../../../src/results/serialize.ts";
 import {
   bindingsOf,

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ResultFormat } from "../../../src/results/formats.ts";
 import type { AnswerKind, Bindings, QueryResult } from "../../../src/results/model.ts";
 import { parseAnswer } from "../../../src/results/parse.ts";
-import { createAnswerScanner } from "../../../src/results/scanner.ts";
+import { createAnswerScanner } from "../../../src/results/parse.ts";
 import { serializeResult, transcode } from "../../../src/results/serialize.ts";
 import { literalFromParts } from "../../../src/results/terms.ts";
 import {

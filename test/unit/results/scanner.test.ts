@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createAnswerScanner, type ScanVerdict } from "../../../src/results/scanner.ts";
+import type { ScanVerdict } from "../../../src/results/answer-reader.ts";
+import { createAnswerScanner } from "../../../src/results/parse.ts";
 
 function scan(mediaType: string, body: Uint8Array | string, splitAt?: number): ScanVerdict {
   const bytes = typeof body === "string" ? Buffer.from(body) : body;

@@ -3,7 +3,7 @@ import { basename, extname, join } from "node:path";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { compareText } from "../../../../src/rdf/canonical.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
-import { splitCsv, unquoted } from "../../../../src/results/scan-records.ts";
+import { splitCsv, unquoted } from "../../../../src/results/read-records.ts";
 import { isObject } from "../../guards.ts";
 
 /** Bounds of reading. */

@@ -1,58 +1,23 @@
 import type * as RDF from "@rdfjs/types";
 import { DataFactory } from "n3";
 import { type IActiveTag, RdfXmlParser } from "rdfxml-streaming-parser";
+import { checkedQuad, type OnBadTerm } from "../rdf/turtle.ts";
 import {
-  asMalformed,
   createUtf8Reader,
   type GraphDecoder,
   type GraphDecoderOptions,
   malformed,
   QuadTransform,
-} from "./decoder.ts";
-import { checkedQuad, type OnBadTerm, TurtleReader } from "../rdf/turtle.ts";
-import { JsonLdDecoder } from "./parse-json-ld.ts";
-import { XmlScanner } from "./scan-xml.ts";
+} from "./answer-reader.ts";
+import { XmlReader } from "./read-xml.ts";
 import { XmlEncoding } from "./xml-encoding.ts";
 
-/** Turtle, TriG and N-Triples; triples come out with the chunk that ends them. */
-class N3Decoder implements GraphDecoder {
-  readonly #name: string;
-  readonly #utf8;
-  readonly #reader: TurtleReader;
-
-  constructor(name: "Turtle" | "TriG" | "N-Triples", options: GraphDecoderOptions) {
-    const { baseIri, factory, onBadTerm, keepLabels = false } = options;
-    this.#name = name;
-    this.#utf8 = createUtf8Reader(name);
-    const labels = keepLabels && { blankNodePrefix: "" };
-    this.#reader = new TurtleReader({ format: name, baseIRI: baseIri, factory, ...labels }, onBadTerm);
-  }
-
-  push(bytes: Uint8Array): readonly RDF.Quad[] {
-    const text = this.#utf8.read(bytes);
-    return this.#parsed(() => this.#reader.push(text));
-  }
-
-  end(): readonly RDF.Quad[] {
-    const text = this.#utf8.end();
-    return this.#parsed(() => [...this.#reader.push(text), ...this.#reader.end()]);
-  }
-
-  #parsed(parse: () => readonly RDF.Quad[]): readonly RDF.Quad[] {
-    try {
-      return parse();
-    } catch (error) {
-      throw asMalformed(this.#name, error);
-    }
-  }
-}
-
 /** RDF/XML. A scanner beside the parser knows whether the document is whole: the parser does not always complain. */
-class RdfXmlDecoder implements GraphDecoder {
+export class RdfXmlDecoder implements GraphDecoder {
   readonly #parser: QuadTransform;
   readonly #encoding = new XmlEncoding();
   readonly #utf8 = createUtf8Reader("RDF/XML");
-  readonly #scanner = new XmlScanner({ sparqlResults: false, maxAttributes: 1000, maxDepth: maxXmlDepth });
+  readonly #reader = new XmlReader({ sparqlResults: false, maxAttributes: 1000, maxDepth: maxXmlDepth });
 
   readonly #onBadTerm: OnBadTerm | undefined;
 
@@ -69,15 +34,15 @@ class RdfXmlDecoder implements GraphDecoder {
   }
 
   async #take(bytes: Uint8Array): Promise<readonly RDF.Quad[]> {
-    this.#scanner.push(bytes);
-    if (this.#scanner.fault !== undefined) throw this.#broken(this.#scanner.fault);
+    this.#reader.push(bytes);
+    if (this.#reader.fault !== undefined) throw this.#broken(this.#reader.fault);
     // The parser takes each piece for a text of its own.
     return this.#checked(await this.#parser.write(Buffer.from(this.#utf8.read(bytes))));
   }
 
   async end(): Promise<readonly RDF.Quad[]> {
     const last = await this.#take(this.#encoding.end());
-    const verdict = this.#scanner.end();
+    const verdict = this.#reader.end();
     if (!verdict.complete) throw this.#broken(verdict.detail ?? "");
     return [...last, ...this.#checked(await this.#parser.end())];
   }
@@ -183,13 +148,3 @@ function forgetNamespaces(tag: IActiveTag | null): void {
 }
 
 const xmlMalformed = (what: string): Error => malformed(`The endpoint's RDF/XML answer is malformed: ${what}`);
-
-/** Decoders of graphs by format. Remote contexts of JSON-LD and document type declarations of RDF/XML are refused. */
-export const graphDecoders = {
-  turtle: (options: GraphDecoderOptions): GraphDecoder => new N3Decoder("Turtle", options),
-  trig: (options: GraphDecoderOptions): GraphDecoder => new N3Decoder("TriG", options),
-  ntriples: ({ factory, onBadTerm }: GraphDecoderOptions): GraphDecoder =>
-    new N3Decoder("N-Triples", { factory, onBadTerm }),
-  jsonld: (options: GraphDecoderOptions): GraphDecoder => new JsonLdDecoder(options),
-  rdfxml: (options: GraphDecoderOptions): GraphDecoder => new RdfXmlDecoder(options),
-} as const;

@@ -1,4 +1,15 @@
-import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
+import type * as RDF from "@rdfjs/types";
+import {
+  type AnswerHead,
+  createUtf8Reader,
+  malformed,
+  type ScanVerdict,
+  type TupleReader,
+  type Utf8Reader,
+  variablesOf,
+} from "./answer-reader.ts";
+import type { Bindings } from "./model.ts";
+import { blankNodeFromLabel, literalFromParts, nodeFromIri, termFromText } from "./terms.ts";
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -11,9 +22,24 @@ const [openParenthesis, closeParenthesis, less, greater, caret] = [0x28, 0x29, 0
 /** A header of more than 10,000 long names. */
 const maxHeaderBytes = 1_048_576;
 
-/** Counts records, and compares their number of fields with that of the header, which names the columns. */
-abstract class RecordScanner implements AnswerScanner {
-  readonly #split: (text: string) => readonly string[][];
+/** Differences between CSV and TSV. */
+interface RecordSyntax {
+  readonly name: "CSV" | "TSV";
+  /** The fields of each of some whole records, which end in line feeds (the carriage return before goes); quotes as written. */
+  readonly split: (text: string) => readonly string[][];
+  /** The term of a field: undefined when unbound. @throws a plain `Error` that says what is wrong */
+  readonly term: (field: string) => RDF.Term | undefined;
+}
+
+/** Counts records, and compares their number of fields with that of the header, which names the columns; records are rows. */
+abstract class RecordReader implements TupleReader {
+  head: AnswerHead | undefined;
+  readonly #syntax: RecordSyntax;
+  #utf8: Utf8Reader | undefined;
+  /** The text behind the last whole record, where rows are read. */
+  #rest = "";
+  /** Records that were read. */
+  #read = 0;
   #records = 0;
   #headerSeparators = 0;
   #ragged = 0;
@@ -30,21 +56,80 @@ abstract class RecordScanner implements AnswerScanner {
   /** The first record, once it has passed. */
   #header: string | undefined;
 
-  /** @param split gives the fields of each of some records */
-  constructor(split: (text: string) => readonly string[][]) {
-    this.#split = split;
+  constructor(syntax: RecordSyntax) {
+    this.#syntax = syntax;
   }
 
   abstract push(chunk: Uint8Array): void;
   abstract end(): ScanVerdict;
+  /** Takes the next bytes; gives the index behind the last record that ends in them, 0 when none does. */
+  protected abstract lastEnd(bytes: Uint8Array): number;
+  /** True if the text so far ends inside a quoted value. */
+  protected abstract isQuoted(): boolean;
 
-  get form(): AnswerScanner["form"] {
+  read(bytes: Uint8Array): readonly Bindings[] {
+    this.#utf8 ??= createUtf8Reader(this.#syntax.name);
+    const lastEnd = this.lastEnd(bytes);
+    const text = this.#rest + this.#utf8.read(bytes.subarray(0, lastEnd));
+    const rest = this.#utf8.read(bytes.subarray(lastEnd));
+    this.#rest = lastEnd === 0 ? text + rest : rest;
+    return lastEnd === 0 ? [] : this.#rows(text);
+  }
+
+  finish(): readonly Bindings[] {
+    const rest = this.#rest + (this.#utf8?.end() ?? "");
+    if (this.isQuoted()) throw this.#broken("ends inside a quoted value");
+    const rows = rest === "" ? [] : this.#rows(`${rest}\n`);
+    if (this.head === undefined) throw this.#broken("is empty: even its header line is missing");
+    return rows;
+  }
+
+  #rows(text: string): readonly Bindings[] {
+    const rows: Bindings[] = [];
+    for (const fields of this.#syntax.split(text)) {
+      const isBlank = fields.length === 1 && fields[0] === "";
+      const variables = this.head?.variables;
+      this.#read += 1;
+      if (variables === undefined) {
+        this.head = { variables: isBlank ? [] : variablesOf(fields).map(columnName) };
+      } else if (!isBlank || variables.length < 2) {
+        rows.push(this.#row(isBlank && variables.length === 0 ? [] : fields, variables));
+      }
+    }
+    return rows;
+  }
+
+  #row(fields: readonly string[], variables: readonly string[]): Bindings {
+    if (fields.length !== variables.length) {
+      throw this.#broken(`has ${fields.length} instead of ${variables.length} fields in record ${this.#read}`);
+    }
+    const row = new Map<string, RDF.Term>();
+    for (const [index, field] of fields.entries()) {
+      const term = this.#term(field);
+      if (term !== undefined) row.set(variables[index]!, term);
+    }
+    return row;
+  }
+
+  #term(field: string): RDF.Term | undefined {
+    try {
+      return this.#syntax.term(field);
+    } catch (error) {
+      throw this.#broken(`has no RDF term in record ${this.#read} (${error instanceof Error ? error.message : ""})`);
+    }
+  }
+
+  #broken(what: string): Error {
+    return malformed(`The endpoint's ${this.#syntax.name} answer ${what}.`);
+  }
+
+  get form(): TupleReader["form"] {
     return this.#header === undefined ? undefined : "bindings";
   }
 
   get variables(): readonly string[] | undefined {
     if (this.#header === undefined) return undefined;
-    const [names = []] = this.#split(`${this.#header.replace(/^\uFEFF/u, "")}\n`);
+    const [names = []] = this.#syntax.split(`${this.#header.replace(/^\uFEFF/u, "")}\n`);
     return names.filter((field) => field !== "").map(columnName);
   }
 
@@ -97,21 +182,28 @@ abstract class RecordScanner implements AnswerScanner {
   }
 }
 
-/** Scans CSV (RFC 4180): records may span lines inside quotes; a quote opens only at the beginning of a field. */
-export class CsvScanner extends RecordScanner {
+/**
+ * SPARQL 1.1 Query Results CSV (RFC 4180): records may span lines inside quotes; a quote opens only at the beginning of a field.
+ * See `termFromCsv` for what is lost.
+ */
+export class CsvReader extends RecordReader {
   /** Index in the last chunk behind the last record that ended there; 0 when none did. */
-  lastEnd = 0;
+  #lastEnd = 0;
   #quoted = false;
   /** Where the last quote closed, relative to the chunk; a quote right after it is a doubled one. */
   #closedAt = -2;
 
-  /** The record under way is inside a quoted value. */
-  get isQuoted(): boolean {
-    return this.#quoted;
+  constructor() {
+    super({ name: "CSV", split: splitCsv, term: termFromCsv });
   }
 
-  constructor() {
-    super(splitCsv);
+  protected override lastEnd(bytes: Uint8Array): number {
+    this.push(bytes);
+    return this.#lastEnd;
+  }
+
+  protected override isQuoted(): boolean {
+    return this.#quoted;
   }
 
   override push(chunk: Uint8Array): void {
@@ -129,7 +221,7 @@ export class CsvScanner extends RecordScanner {
         separators = 0;
       }
     }
-    this.lastEnd = Math.max(0, this.start);
+    this.#lastEnd = Math.max(0, this.start);
     this.carry(chunk, separators);
     this.#closedAt -= length;
   }
@@ -192,12 +284,20 @@ class TsvTermState {
   }
 }
 
-/** Scans TSV: a line is a record, because terms escape line breaks and tabs. */
-export class TsvScanner extends RecordScanner {
+/** SPARQL 1.1 Query Results TSV: a line is a record, because terms escape line breaks and tabs. */
+export class TsvReader extends RecordReader {
   readonly #lastTerm = new TsvTermState();
 
   constructor() {
-    super(splitTsv);
+    super({ name: "TSV", split: splitTsv, term: (field) => (field === "" ? undefined : termFromText(field)) });
+  }
+
+  protected override lastEnd(bytes: Uint8Array): number {
+    return bytes.lastIndexOf(lineFeed) + 1;
+  }
+
+  protected override isQuoted(): boolean {
+    return false;
   }
 
   override push(chunk: Uint8Array): void {
@@ -225,7 +325,7 @@ export class TsvScanner extends RecordScanner {
 }
 
 /** The fields of each of some whole records that end in line feeds. */
-export const splitTsv = (text: string): readonly string[][] =>
+const splitTsv = (text: string): readonly string[][] =>
   text
     .slice(0, -1)
     .split("\n")
@@ -270,4 +370,18 @@ export const unquoted = (field: string): string =>
   field.startsWith('"') && field.endsWith('"') && field.length > 1 ? field.slice(1, -1).replaceAll('""', '"') : field;
 
 /** The column that a field of the header names. */
-export const columnName = (field: string): string => unquoted(field).replace(/^[?$]/, "");
+const columnName = (field: string): string => unquoted(field).replace(/^[?$]/, "");
+
+/** Schemes of IRIs without an authority that occur in RDF. */
+const absoluteIri = /^(?:[a-z][a-z0-9+.-]{0,20}:\/\/|urn:[a-z0-9]|mailto:|tag:|tel:|doi:)[^\s<>"{}|\\^`]*$/i;
+
+/**
+ * CSV has no types (SPARQL 1.1 CSV, section 3): `_:x` is read as a blank node, what looks like an absolute IRI as one,
+ * all else as a plain literal; an empty field is unbound, `""` the empty literal.
+ */
+function termFromCsv(field: string): RDF.Term | undefined {
+  if (field === "") return undefined;
+  const value = unquoted(field);
+  if (/^_:\S+$/.test(value)) return blankNodeFromLabel(value);
+  return absoluteIri.test(value) ? nodeFromIri(value) : literalFromParts(value);
+}

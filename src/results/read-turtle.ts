@@ -1,4 +1,13 @@
-import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
+import type * as RDF from "@rdfjs/types";
+import { TurtleReader } from "../rdf/turtle.ts";
+import {
+  type AnswerScanner,
+  asMalformed,
+  createUtf8Reader,
+  type GraphDecoder,
+  type GraphDecoderOptions,
+  type ScanVerdict,
+} from "./answer-reader.ts";
 
 /** Where in the document's syntax the scanner is; "quotes" = counting the quotes that open a string. */
 type Mode = "outside" | "comment" | "iri" | "quotes" | "short" | "long";
@@ -266,4 +275,37 @@ export function createNTriplesScanner(): AnswerScanner {
       return soundTo;
     },
   };
+}
+
+/** Turtle, TriG and N-Triples; triples come out with the chunk that ends them. */
+export class TurtleDecoder implements GraphDecoder {
+  readonly #name: string;
+  readonly #utf8;
+  readonly #reader: TurtleReader;
+
+  constructor(name: "Turtle" | "TriG" | "N-Triples", options: GraphDecoderOptions) {
+    const { baseIri, factory, onBadTerm, keepLabels = false } = options;
+    this.#name = name;
+    this.#utf8 = createUtf8Reader(name);
+    const labels = keepLabels && { blankNodePrefix: "" };
+    this.#reader = new TurtleReader({ format: name, baseIRI: baseIri, factory, ...labels }, onBadTerm);
+  }
+
+  push(bytes: Uint8Array): readonly RDF.Quad[] {
+    const text = this.#utf8.read(bytes);
+    return this.#parsed(() => this.#reader.push(text));
+  }
+
+  end(): readonly RDF.Quad[] {
+    const text = this.#utf8.end();
+    return this.#parsed(() => [...this.#reader.push(text), ...this.#reader.end()]);
+  }
+
+  #parsed(parse: () => readonly RDF.Quad[]): readonly RDF.Quad[] {
+    try {
+      return parse();
+    } catch (error) {
+      throw asMalformed(this.#name, error);
+    }
+  }
 }

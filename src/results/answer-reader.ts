@@ -42,9 +42,49 @@ export interface GraphDecoderOptions {
   readonly keepLabels?: boolean;
 }
 
-/** A decoder of SELECT and ASK answers; rows come out only after `head` is known. */
-export interface TupleDecoder extends AnswerDecoder<Bindings> {
+/** Verdict of a scanner once the last byte has passed. */
+export interface ScanVerdict {
+  /** False when the document is certainly cut off, followed by foreign text, or no answer at all. */
+  readonly complete: boolean;
+  /** Solutions or triples seen; absent where the format does not tell without being parsed. Never a guess. */
+  readonly rows?: number;
+  /** Triples at most, where they are not counted one by one; absent where nothing is known. */
+  readonly atMost?: number;
+  /** One sentence about why the document is not complete. */
+  readonly detail?: string;
+  /** Words of the document that say so. */
+  readonly words?: string;
+  /** Words of a whole document that say that rows are missing. */
+  readonly partial?: string;
+  /** Rows that the document says there are. */
+  readonly total?: number;
+}
+
+/** Looks at the decoded bytes of one answer as they pass by; keeps its head and O(1) state, and never a chunk. */
+export interface AnswerScanner {
+  /** Form of the answer, as soon as it shows; undefined for graphs, and where it does not show. */
+  readonly form?: "bindings" | "boolean" | undefined;
+  /** The columns, once they have passed; undefined before, and where the document does not name them. */
+  readonly variables?: readonly string[] | undefined;
+  /** Index in the last chunk behind the last whole item that ended there; 0 when none did. */
+  readonly soundTo?: number;
+  /** The next bytes, split anywhere (also inside a UTF-8 character). Never throws. */
+  push(chunk: Uint8Array): void;
+  /** The verdict; call once, after the last chunk. */
+  end(): ScanVerdict;
+}
+
+/**
+ * Reads one answer to SELECT or ASK: scans its bytes as they pass by, or gives its rows, too. A reader does one of the two, and
+ * never both.
+ */
+export interface TupleReader extends AnswerScanner {
+  /** Known before the first row. */
   readonly head: AnswerHead | undefined;
+  /** The next bytes, and the rows that end in them. @throws FedwayError `ENDPOINT_MALFORMED`, `ANSWER_TOO_LARGE` */
+  read(bytes: Uint8Array): readonly Bindings[];
+  /** The rest, once the last byte has been read. @throws FedwayError as `read` */
+  finish(): readonly Bindings[] | Promise<readonly Bindings[]>;
 }
 
 const maxReasonLength = 200;
@@ -76,7 +116,7 @@ export function asMalformed(what: string, thrown: unknown): FedwayError {
 }
 
 /** Decodes UTF-8 that may be split inside characters; a byte order mark is dropped. */
-interface Utf8Reader {
+export interface Utf8Reader {
   read(bytes: Uint8Array): string;
   end(): string;
 }

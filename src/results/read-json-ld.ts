@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { JsonLdParser } from "jsonld-streaming-parser";
 import { DataFactory } from "n3";
-import { type GraphDecoder, type GraphDecoderOptions, malformed, QuadTransform } from "./decoder.ts";
+import { type GraphDecoder, type GraphDecoderOptions, malformed, QuadTransform } from "./answer-reader.ts";
 import { jsonByte, JsonStructure, maxJsonDepth } from "./json-structure.ts";
 
 const bounds = { maxDepth: maxJsonDepth, maxLoad: 8_000_000 };

@@ -1,6 +1,7 @@
-import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
+import type { AnswerHead, ScanVerdict, TupleReader } from "./answer-reader.ts";
+import type { Bindings } from "./model.ts";
 import { judgedBySigns, longestSign, type Sign, signInComment } from "./signs.ts";
-import { XmlVariables } from "./xml-variables.ts";
+import { XmlRows } from "./xml-rows.ts";
 
 /** Expected kind of an XML document. */
 interface XmlExpectations {
@@ -44,8 +45,11 @@ const foreignElement = "The XML document has an element that results have not.";
 /** Relevant names have at most eight bytes; one more byte distinguishes a longer name. */
 const maxNameBytes = 9;
 
-/** Scans one XML document; rows are the `result` elements (any prefix) in `results`. */
-export class XmlScanner implements AnswerScanner {
+/**
+ * Reads one XML document, results (SPARQL Query Results XML Format, Second Edition) or RDF/XML. Rows are the `result` elements
+ * (any prefix) in `results`.
+ */
+export class XmlReader implements TupleReader {
   /** Index in the last chunk behind the last tag that left at most the root and an element below it open; 0 when none did. */
   soundTo = 0;
   readonly #expected: Required<XmlExpectations>;
@@ -77,9 +81,25 @@ export class XmlScanner implements AnswerScanner {
   readonly #variables = new XmlVariables();
   #anyByte = false;
   #fault: string | undefined;
+  /** Made with the first bytes that are read for rows. */
+  #parsed: XmlRows | undefined;
 
   constructor(expected: XmlExpectations) {
     this.#expected = { maxAttributes: Number.POSITIVE_INFINITY, maxDepth: Number.POSITIVE_INFINITY, ...expected };
+  }
+
+  get head(): AnswerHead | undefined {
+    return this.#parsed?.head;
+  }
+
+  read(bytes: Uint8Array): readonly Bindings[] {
+    this.#parsed ??= new XmlRows(this);
+    return this.#parsed.read(bytes);
+  }
+
+  finish(): readonly Bindings[] {
+    this.#parsed ??= new XmlRows(this);
+    return this.#parsed.finish();
   }
 
   push(chunk: Uint8Array): void {
@@ -93,7 +113,7 @@ export class XmlScanner implements AnswerScanner {
     return this.#fault;
   }
 
-  get form(): AnswerScanner["form"] {
+  get form(): TupleReader["form"] {
     if (this.#hasResults) return "bindings";
     return this.#hasBoolean ? "boolean" : undefined;
   }
@@ -341,5 +361,34 @@ export class XmlScanner implements AnswerScanner {
       }
     }
     return bytes.length;
+  }
+}
+
+/** The tag of a column; as many columns are counted as are ever read. */
+const maxTagBytes = 1_024;
+const mostColumns = 10_001;
+const nameAttribute = /(?:^|\s)name\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')/u;
+
+/** Collects the names in `<variable name="x"/>` from tags that pass in pieces. */
+class XmlVariables {
+  readonly names: string[] = [];
+  /** The tag under way as far as it has come, as Latin-1: a character may be split. */
+  #tag: string | undefined;
+
+  /** A tag begins. */
+  start(isVariable: boolean): void {
+    this.#tag = isVariable ? "" : undefined;
+  }
+
+  push(bytes: Uint8Array, from: number, to: number): void {
+    if (this.#tag === undefined || this.#tag.length > maxTagBytes) return;
+    this.#tag += Buffer.from(bytes.subarray(from, Math.min(to, from + maxTagBytes))).toString("latin1");
+  }
+
+  /** The tag ends. */
+  end(): void {
+    if (this.#tag === undefined || this.names.length === mostColumns) return;
+    const [, double, single = ""] = nameAttribute.exec(this.#tag) ?? [];
+    this.names.push(Buffer.from(double ?? single, "latin1").toString());
   }
 }

@@ -1,11 +1,10 @@
 import type * as RDF from "@rdfjs/types";
-import { type AnswerHead, createUtf8Reader, malformed, type TupleDecoder, variablesOf } from "./decoder.ts";
+import { type AnswerHead, createUtf8Reader, malformed, variablesOf } from "./answer-reader.ts";
 import type { Bindings } from "./model.ts";
-import { XmlScanner } from "./scan-xml.ts";
+import type { XmlReader } from "./read-xml.ts";
 import { blankNodeFromLabel, literalFromCell, nodeFromIri, tripleFromParts } from "./terms.ts";
 import { XmlEncoding } from "./xml-encoding.ts";
 
-const maxDepth = 64;
 const maxAttributes = 64;
 const noAttributes: ReadonlyMap<string, string> = new Map();
 
@@ -18,13 +17,12 @@ interface TripleParts {
 }
 
 /**
- * SPARQL Query Results XML Format (Second Edition), with `triple` as in SPARQL 1.2. A scanner finds where elements of the
- * upper levels end, such as rows; up to there the text is read. No document type declarations, no entities beside the five
- * predefined ones, at most 64 levels; elements are recognised under any prefix.
+ * Makes rows, with `triple` as in SPARQL 1.2, of the text up to where a reader has found that elements of the upper levels end. No
+ * document type declarations, no entities beside the five predefined ones; elements are recognised under any prefix.
  */
-export class XmlDecoder implements TupleDecoder {
+export class XmlRows {
   head: AnswerHead | undefined;
-  readonly #scanner = new XmlScanner({ sparqlResults: true, maxDepth });
+  readonly #reader: XmlReader;
   readonly #encoding = new XmlEncoding();
   readonly #utf8 = createUtf8Reader("XML");
   /** Text behind the last element that was read. */
@@ -42,13 +40,17 @@ export class XmlDecoder implements TupleDecoder {
   #text = "";
   #attributes = noAttributes;
 
-  push(received: Uint8Array): readonly Bindings[] {
+  constructor(reader: XmlReader) {
+    this.#reader = reader;
+  }
+
+  read(received: Uint8Array): readonly Bindings[] {
     return this.#take(this.#encoding.toUtf8(received));
   }
 
   #take(bytes: Uint8Array): readonly Bindings[] {
-    this.#scanner.push(bytes);
-    const { fault, soundTo } = this.#scanner;
+    this.#reader.push(bytes);
+    const { fault, soundTo } = this.#reader;
     if (fault !== undefined) throw broken(fault);
     const text = this.#rest + this.#utf8.read(bytes.subarray(0, soundTo));
     const rest = this.#utf8.read(bytes.subarray(soundTo));
@@ -56,9 +58,9 @@ export class XmlDecoder implements TupleDecoder {
     return soundTo === 0 ? [] : this.#read(text);
   }
 
-  end(): readonly Bindings[] {
+  finish(): readonly Bindings[] {
     const last = this.#take(this.#encoding.end());
-    const verdict = this.#scanner.end();
+    const verdict = this.#reader.end();
     if (!verdict.complete) throw broken(verdict.detail ?? "");
     const rows = this.#read(this.#rest + this.#utf8.end());
     if (this.head === undefined) throw broken("it has neither results nor boolean.");
@@ -119,7 +121,7 @@ export class XmlDecoder implements TupleDecoder {
     if (name === "head") this.#headSeen = true;
     if (name === "results") {
       if (!this.#headSeen) throw broken("its results come before its head.");
-      this.head = { variables: variablesOf(this.#scanner.variables ?? []) };
+      this.head = { variables: variablesOf(this.#reader.variables ?? []) };
     }
   }
 
