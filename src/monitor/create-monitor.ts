@@ -9,7 +9,6 @@ import { createHealthReader } from "./health-reader.ts";
 import type { IncidentNotice } from "./health-record.ts";
 import { createHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
-import { createMaintenance, type NewMaintenance } from "./maintenance.ts";
 import type {
   Finding,
   MonitorEvent,
@@ -21,7 +20,12 @@ import type {
 } from "./monitor.ts";
 import type { EndpointProbe } from "./probe-endpoint.ts";
 import { createProbeQueue, createProber, createTrafficObserver } from "./prober.ts";
-import { createHealthRepository, createIncidentRepository } from "./repositories.ts";
+import {
+  type NewMaintenance,
+  createHealthRepository,
+  createIncidentRepository,
+  createMaintenance,
+} from "./repositories.ts";
 import { createSharedIncidents } from "./shared-incidents.ts";
 import { domainOf } from "./subjects.ts";
 import { createHeartbeat, createTurnClaims, createTurnTable } from "./turns.ts";

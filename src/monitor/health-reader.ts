@@ -2,7 +2,6 @@ import type { CatalogEntry } from "../registry/catalog.ts";
 import { type HealthRecord, incidentOf } from "./health-record.ts";
 import type { History } from "./history.ts";
 import { hourSummaries } from "./hours.ts";
-import type { MaintenanceRepository } from "./maintenance.ts";
 import type {
   EndpointHealth,
   HourSummary,
@@ -13,7 +12,7 @@ import type {
   WatchedCatalog,
   WindowSummary,
 } from "./monitor.ts";
-import type { HealthRepository, IncidentRepository } from "./repositories.ts";
+import type { HealthRepository, IncidentRepository, MaintenanceRepository } from "./repositories.ts";
 import { endpointOfIncident, kindOf, networkSubject, ownerOfRecord } from "./subjects.ts";
 import type { HeartbeatRepository } from "./turns.ts";
 

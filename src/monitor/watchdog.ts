@@ -13,10 +13,15 @@ import {
   probedRecord,
 } from "./health-record.ts";
 import type { History } from "./history.ts";
-import type { MaintenanceRepository } from "./maintenance.ts";
 import type { MonitorEvent, Observation, WatchedCatalog } from "./monitor.ts";
 import type { EndpointProbe } from "./probe-endpoint.ts";
-import { type HealthRepository, hoursOver, type IncidentRepository, newNotices } from "./repositories.ts";
+import {
+  type HealthRepository,
+  type IncidentRepository,
+  type MaintenanceRepository,
+  hoursOver,
+  newNotices,
+} from "./repositories.ts";
 import type { SharedIncidents } from "./shared-incidents.ts";
 import { domainOf } from "./subjects.ts";
 

@@ -6,7 +6,7 @@ import type { EditableCatalog } from "../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
 import { describedModels } from "./described-models.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { createMutes } from "../../src/monitor/receivers/mutes.ts";
+import { createMutes } from "../../src/monitor/receivers/webhooks.ts";
 import type { Store } from "../../src/store/store.ts";
 import { shapesFile } from "./catalog-folder.ts";
 import { createFakeMonitor } from "./fake-monitor.ts";

@@ -3,8 +3,7 @@ import { toFedwayError } from "../../errors/fedway-error.ts";
 import { boundedProgress, resultText, stopped } from "../bounds.ts";
 import { Handover } from "../job-kind.ts";
 import type { JobContext, JobKind } from "../job-queue.ts";
-import type { JobRecord } from "./job-record.ts";
-import type { JobRecords } from "./job-records.ts";
+import type { JobRecord, JobRecords } from "./job-records.ts";
 
 interface RunnerOptions {
   readonly records: JobRecords;

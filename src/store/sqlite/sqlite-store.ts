@@ -2,12 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Clock, systemClock } from "../../clock.ts";
 import { checkedStore, counterSum, type StoreAdapter, storeClosed } from "../bounds.ts";
 import { prefixEnd } from "../key-order.ts";
-import type { Store, StoredDocument } from "../store.ts";
-import { createWatchers, type Watchers } from "../watchers.ts";
+import type { DocumentChange, Store, StoredDocument } from "../store.ts";
 import { createSweep, type DatabaseOptions, integerOf, openDatabase, type Row, textOf } from "./database.ts";
-import { createReserve } from "./reserve.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
-import { createWriteBatch, type WriteBatch } from "./write-batch.ts";
+import { createReserve, createWriteBatch, type WriteBatch } from "./write-batch.ts";
 
 interface SqliteStoreOptions extends DatabaseOptions {
   readonly clock?: Pick<Clock, "now">;
@@ -167,5 +165,29 @@ function leaseMethods({ database, clock, write }: Connection): Pick<StoreAdapter
         return true;
       }, reserved),
     release: (lease, owner) => write(() => void give.run(lease, owner), reserved),
+  };
+}
+
+/** `Store.watch` of a store whose changes are all made in this process. */
+type Watchers = ReturnType<typeof createWatchers>;
+
+type Listener = Parameters<Store["watch"]>[1];
+
+/** Listeners to changes, initially none. */
+function createWatchers() {
+  const watchers = new Set<{ readonly prefix: string; readonly listener: Listener }>();
+  return {
+    watch: (prefix: string, listener: Listener): (() => void) => {
+      const watcher = { prefix, listener };
+      watchers.add(watcher);
+      queueMicrotask(() => watchers.has(watcher) && listener(undefined));
+      return () => watchers.delete(watcher);
+    },
+    tell(change: DocumentChange): void {
+      for (const { prefix, listener } of watchers) {
+        if (change.key.startsWith(prefix)) listener(change);
+      }
+    },
+    clear: (): void => watchers.clear(),
   };
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import * as schemas from "../../../src/http/monitor-schemas.ts";
 import { Problem } from "../../../src/http/schemas.ts";
-import { createMaintenance } from "../../../src/monitor/maintenance.ts";
+import { createMaintenance } from "../../../src/monitor/repositories.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createFakeMonitor } from "../../support/fake-monitor.ts";
 import { json, shouldAnswer, start } from "./http-fixture.ts";

@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createHealthRepository, createIncidentRepository } from "../../../src/monitor/repositories.ts";
+import {
+  createHealthRepository,
+  createIncidentRepository,
+  createMaintenance,
+} from "../../../src/monitor/repositories.ts";
 import { createHeartbeat, createTurnClaims, createTurnTable } from "../../../src/monitor/turns.ts";
-import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import { publishSnapshot } from "../../../src/monitor/snapshot.ts";
 import { createWebhookService } from "../../../src/monitor/receivers/webhooks.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";

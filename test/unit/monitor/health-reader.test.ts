@@ -5,10 +5,10 @@ import {
   createIncidentRepository,
   type HealthRepository,
   type IncidentRepository,
+  createMaintenance,
 } from "../../../src/monitor/repositories.ts";
 import { createHealthReader } from "../../../src/monitor/health-reader.ts";
 import { createHistory } from "../../../src/monitor/history.ts";
-import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import type { MonitorReader, Observation } from "../../../src/monitor/monitor.ts";
 import { createHeartbeat } from "../../../src/monitor/turns.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createHealthRepository, createIncidentRepository } from "../../../src/monitor/repositories.ts";
+import {
+  createHealthRepository,
+  createIncidentRepository,
+  createMaintenance,
+} from "../../../src/monitor/repositories.ts";
 import { blankRecord, type HealthRecord } from "../../../src/monitor/health-record.ts";
 import { createHeartbeat } from "../../../src/monitor/turns.ts";
-import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import type { Incident, MaintenanceWindow } from "../../../src/monitor/monitor.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
