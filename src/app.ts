@@ -42,7 +42,7 @@ import type { McpParts } from "./mcp/create-server.ts";
 import type { HealthState } from "./monitor/monitor.ts";
 import { createRemarks } from "./diagnosis/check/remarks.ts";
 import { createPlanner, type Planner } from "./plan/create-planner.ts";
-import { usedIds } from "./plan/plan-notes.ts";
+import { usedIds } from "./plan/query-plan.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import { removeOnceEntries } from "./cli/once-id.ts";
@@ -181,7 +181,9 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
     fileUrl: (id) => registry?.catalog.fileUrl(id),
     onTraffic(report) {
       monitoring?.monitor.observeTraffic(report);
-      registry?.sources.answered(report.endpoint, report.status);
+      if (report.status !== undefined && report.status >= 400) {
+        registry?.sources.refused(report.endpoint, report.status);
+      }
     },
     onLearned: (endpoint, learned) => registry?.noteFound(endpoint, learned),
   });

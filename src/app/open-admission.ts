@@ -5,7 +5,7 @@ import { steadyClock, systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { createRateLimiter } from "../http/rate-limiter.ts";
 import { Admission } from "../query/admission.ts";
-import { slowLog } from "../query/slow-log.ts";
+import type { SlowLog } from "../query/slow-log.ts";
 import { faultLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -52,18 +52,18 @@ export async function openAdmission({ config, state, metrics, log }: Opened, lif
     waiting: admission.waiting,
     places: limits.maxConcurrent,
   }));
-  return { admission, limiter, access: { clients, quotas }, slow: openSlowLog({ config, log, metrics }) };
+  return { admission, limiter, access: { clients, quotas }, slow: openSlowLog(config, log, metrics) };
 }
 
 /** Counts and logs slow queries; undefined: they are not. */
-function openSlowLog({ config, log, metrics }: Pick<Opened, "config" | "log" | "metrics">) {
+function openSlowLog(config: Config, log: Logger, metrics: Metrics): SlowLog | undefined {
   const { slowQueryMs: ms, queries } = config.log;
   if (ms === 0) return undefined;
-  return slowLog({
+  return {
     ms,
     write({ query, ...run }) {
       metrics.observeSlow();
       log.warn({ ...run, query: queries ? query : undefined }, "slow query");
     },
-  });
+  };
 }

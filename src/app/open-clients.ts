@@ -141,7 +141,7 @@ export function openEvaluators(
       documents: clients.documents,
       now: steadyClock.now,
       clauseAt,
-      holders: (question, withheld) => sources.holders(question, withheld),
+      holders: (question, pruned) => sources.holders(question, pruned),
       onFound: noteFound,
     },
     onEnd({ reason, detail }) {

@@ -1,5 +1,5 @@
 import type { FederatedPlan } from "../plan/query-plan.ts";
-import type { Withheld } from "../plan/withheld.ts";
+import type { PrunedKeys } from "../plan/pruned-keys.ts";
 import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { StepReports } from "./step-reports.ts";
 import type { QueryResult } from "../results/model.ts";
@@ -32,7 +32,7 @@ export interface ExecutionBounds {
   /** Requests to endpoints that are left to the call; absent: any number. */
   readonly requests?: RequestBudget | undefined;
   /** Filled in with what members are not asked for by copies of their triples. */
-  readonly withheld?: Withheld | undefined;
+  readonly pruned?: PrunedKeys | undefined;
   /** Trace context of the requests, passed on unchanged. */
   readonly trace?: unknown;
 }

@@ -25,8 +25,7 @@ import type {
   PlannedEndpoint,
   MergedMembers,
 } from "./query-plan.ts";
-import { isOpenTarget } from "./followed-targets.ts";
-import { plannedEndpoint } from "./service-targets.ts";
+import { isOpenTarget, plannedEndpoint } from "./service-targets.ts";
 
 /** A plan, and the trees of its query and of its clauses: no step behind it has to parse a text of the plan. */
 export interface MadePlan<Plan = DirectPlan | FederatedPlan> {
@@ -201,11 +200,10 @@ function countMembers(
   return [...members.values()];
 }
 
-/** The members of the federation that a request names; undefined when it names none. */
-export function mergedMembers({ over }: PlanTask): MergedMembers | undefined {
-  if (over === undefined) return undefined;
-  const { id, builtIn: onlyNamed } = over.federation;
-  return { federation: id, members: over.members.map((entry) => plannedEndpoint(entry)), onlyNamed };
+/** The members of a federation as those of one graph. */
+export function mergedMembers({ federation, members }: KnownFederation): MergedMembers {
+  const { id, builtIn: onlyNamed } = federation;
+  return { federation: id, members: members.map((entry) => plannedEndpoint(entry)), onlyNamed };
 }
 
 /** Note on a federation that has no part in a query. */

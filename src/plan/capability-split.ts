@@ -3,8 +3,7 @@ import { constructsOf, type QueryConstruct } from "../sparql/patterns.ts";
 import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { evaluatedOver, type MadePlan } from "./build-plan.ts";
 import { refuseWrongCalls } from "./unknown-functions.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
-import { plannedEndpoint } from "./service-targets.ts";
+import { mirrorsIn, plannedEndpoint } from "./service-targets.ts";
 import type { PlanContext } from "./plan-request.ts";
 
 /** A construct in the reader's words. */
@@ -152,23 +151,6 @@ function equippedEndpoint(endpoint: PlannedEndpoint, context: PlanContext): Plan
   const asked = withCapabilities(endpoint, context);
   if (mirror === undefined || endpoint.interface !== undefined) return asked;
   return { ...asked, mirror: withCapabilities(plannedEndpoint(mirror), context) };
-}
-
-// The entries are replaced with every change of the catalogue.
-const mirrorsKnown = new WeakMap<readonly CatalogEntry[], ReadonlyMap<string, CatalogEntry>>();
-
-/** The first mirror of each endpoint that has one, by the endpoint's id. */
-function mirrorsIn(entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEntry> {
-  const known = mirrorsKnown.get(entries);
-  if (known) return known;
-  const mirrors = new Map<string, CatalogEntry>();
-  for (const entry of entries) {
-    const { id, mirrorOf, interface: reached } = entry;
-    if (mirrorOf === undefined || mirrorOf === id || reached !== "sparql" || mirrors.has(mirrorOf)) continue;
-    mirrors.set(mirrorOf, entry);
-  }
-  mirrorsKnown.set(entries, mirrors);
-  return mirrors;
 }
 
 const countingNeeds: Constructs = ["aggregates", "aggregateTruth", "groupHaving", "subquery"];

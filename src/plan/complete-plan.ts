@@ -4,24 +4,23 @@ import { foldedTokens } from "../sparql/rewrite.ts";
 import { columnsOf } from "../sparql/structure.ts";
 import type { MadePlan } from "./build-plan.ts";
 import { bodyOf, knowsCuts, withinCapabilities } from "./capability-split.ts";
-import type { Draft } from "./decide-plan.ts";
+import { type Draft, madeIn } from "./decide-plan.ts";
 import { withClauseMembers } from "./federation-clauses.ts";
 import { partNotes } from "./half-answers.ts";
-import { withPlanNotes } from "./plan-notes.ts";
-import type { ClauseEstimate } from "./plan-request.ts";
-import type { FederatedClause, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
+import type { ClauseEstimate, PlanContext, PlanRequest } from "./plan-request.ts";
+import {
+  type FederatedClause,
+  type FederatedPlan,
+  type PlannedEndpoint,
+  type PlanNote,
+  usedIds,
+} from "./query-plan.ts";
 import { allExclusions } from "./source-selection.ts";
 import { doubtfulPatterns, refuseWrongCalls } from "./unknown-functions.ts";
 
 // The passes behind the cut.
 
 type Plan = MadePlan["plan"];
-
-/** The plan that the cut made of a draft, as later passes have changed it. */
-export function madeIn({ made }: Draft): MadePlan {
-  if (made === undefined) throw new Error("The text of the query was not cut.");
-  return made;
-}
 
 const withPlan = (draft: Draft, plan: Plan): Draft => ({ ...draft, made: { ...madeIn(draft), plan } });
 
@@ -141,8 +140,36 @@ function withNonMonotoneMembers(clause: FederatedClause): FederatedClause {
 export const withColumns = (draft: Draft): Draft =>
   federated(draft, (plan) => ({ ...plan, columns: columnsOf(draft.read) }));
 
-export function withRemarks(draft: Draft): Draft {
-  const { plan } = madeIn(draft);
-  const { read, task } = draft;
-  return withPlan(draft, { ...plan, notesIfEmpty: task.context.remarks?.(read, plan, task) });
+/** The same plan with notes on the whole: unknown members, endpoints that are down. */
+export function withPlanNotes(plan: Plan, request: PlanRequest, context: PlanContext): Plan {
+  const more = [...unknownMembers(request, context), ...downNotes(plan, context)];
+  return more.length === 0 ? plan : { ...plan, notes: [...plan.notes, ...more] };
 }
+
+/** Endpoints that are named one by one. */
+const namedAtMost = 5;
+
+/** An answer over the others must not look like one over all. */
+function unknownMembers({ federationId = "" }: PlanRequest, { catalog }: PlanContext): readonly PlanNote[] {
+  const unknown = (catalog.federation(federationId)?.members ?? []).filter((id) => catalog.byId(id) === undefined);
+  if (unknown.length === 0) return [];
+  const named = `${unknown.slice(0, namedAtMost).join(", ")}${unknown.length > namedAtMost ? ` and ${unknown.length - namedAtMost} more` : ""}`;
+  const message = `The federation has members missing from the catalogue; they are skipped: ${named}.`;
+  return [{ code: "MEMBERS_UNKNOWN", message }];
+}
+
+/** Endpoints known to be down. Unknown states are not mentioned. */
+function downNotes(plan: Plan, { availability }: PlanContext): readonly PlanNote[] {
+  if (availability === undefined) return [];
+  const down = usedIds(plan).filter((id) => availability.state(id) === "down");
+  const named = down.slice(0, namedAtMost).map((id) => {
+    const sinceMs = availability.sinceMs?.(id);
+    const is = sinceMs === undefined ? "is down" : `has been down since ${new Date(sinceMs).toISOString()}`;
+    return downNote(`${id} ${is}; the plan uses it all the same.`);
+  });
+  const others = down.length - named.length;
+  const rest = others === 0 ? [] : [downNote(`${others} more of the endpoints that the plan uses are down.`)];
+  return [...named, ...rest];
+}
+
+const downNote = (message: string): PlanNote => ({ code: "ENDPOINT_DOWN", message });

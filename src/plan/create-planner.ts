@@ -1,18 +1,17 @@
-import { twoTargets, unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { parseQuery, type SubstitutedText } from "../sparql/query.ts";
 import { withServiceUrls } from "../sparql/rewrite.ts";
-import { describedMeant, describedNotes } from "./ask-described.ts";
 import { madeOf } from "./build-plan.ts";
 import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
+import { withPlanNotes } from "./complete-plan.ts";
 import { draftOf } from "./decide-plan.ts";
 import { selectedClause } from "./federation-clauses.ts";
-import { similarIds } from "./meant-entries.ts";
+import { type ReadQuery, readOtherwise } from "./other-readings.ts";
 import { planned } from "./passes.ts";
-import { withPlanNotes } from "./plan-notes.ts";
-import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
+import type { PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import type { FederatedClause, FederatedPlan, PlannedEndpoint, QueryPlan } from "./query-plan.ts";
-import { readQuery } from "./read-query.ts";
+import { placeOf } from "./request-place.ts";
 import { endpointNamed, federationUrl } from "./service-targets.ts";
 
 export type { PlanRequest } from "./plan-request.ts";
@@ -35,7 +34,6 @@ export function createPlanner(options: PlannerOptions) {
     max: options.cacheEntries ?? 1_000,
     maxSize,
     maxEntrySize,
-    sizeCalculation: (variants, text) => planBytes(variants, text),
   });
   const isCurrent = createVersionCheck(options);
   return {
@@ -53,8 +51,12 @@ export function createPlanner(options: PlannerOptions) {
       if (known) return { plan: known, cached: true };
       const plan = makePlan(request, options);
       const grown = new Map([...(variants ?? noVariants), [key, plan]]);
-      const fits = grown.size <= mostVariants && planBytes(grown, text) <= maxEntrySize;
-      cache.set(text, fits ? grown : new Map([[key, plan]]));
+      const size = planBytes(grown, text);
+      if (grown.size <= mostVariants && size <= maxEntrySize) cache.set(text, grown, { size });
+      else {
+        const alone = new Map([[key, plan]]);
+        cache.set(text, alone, { size: planBytes(alone, text) });
+      }
       return { plan, cached: false };
     },
     /**
@@ -121,8 +123,8 @@ function planBytes(variants: PlanVariants, text: string): number {
     const silent = plan.kind === "direct" ? (plan.silent?.query.length ?? 0) : 0;
     const clauses = plan.kind === "federated" ? clauseCharacters(plan) : 0;
     const excluded = plan.kind === "rejected" ? 0 : 64 * (plan.exclusions?.list.length ?? 0);
-    const notes = plan.kind === "rejected" ? [] : [...plan.notes, ...(plan.notesIfEmpty ?? [])];
-    const noted = notes.reduce((sum, { message, query = "" }) => sum + 64 + message.length + query.length, 0);
+    // Not read: the texts of some are made when they are.
+    const noted = plan.kind === "rejected" ? 0 : plan.notes.length * (1_000 + text.length);
     characters += 512 + key.length + texts + silent + clauses + excluded + noted;
   }
   return 2 * characters;
@@ -134,17 +136,18 @@ function clauseCharacters({ skeleton, clauses }: FederatedPlan): number {
 }
 
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
-  const sent: PlanTask = { context, request, ...placeOf(request, context) };
-  const written = withServiceUrls(request.text, (id) => urlOf(id, context));
-  const { parsed, source, note } = readQuery(written, sent);
+  const { text, endpointId, federationId } = request;
+  const place = endpointId === undefined && federationId === undefined ? nowhere : placeOf(request, context);
+  const task: PlanTask = { context, request, ...place };
+  const { parsed, source, note } = readQuery(
+    withServiceUrls(text, (id) => urlOf(id, context)),
+    task,
+  );
   if (parsed.kind === "direct") {
     return withPlanNotes(withinCapabilities(madeOf(parsed, undefined), context), request, context);
   }
   try {
-    const meant = describedMeant(parsed, sent);
-    const task = meant === undefined ? sent : { ...sent, ...overFederation(meant.id, context) };
-    const notes = [...(note ? [note] : []), ...describedNotes(context, request, meant !== undefined)];
-    return planned({ ...draftOf(parsed, task), headNotes: notes });
+    return planned({ ...draftOf(parsed, task), headNotes: note ? [note] : [] });
   } catch (thrown) {
     const reason = source.relocated(thrown);
     if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };
@@ -152,38 +155,18 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   }
 }
 
+/** The query says itself where its data are. */
+const nowhere = { entry: undefined } as const;
+
+/** @throws FedwayError as `readOtherwise` */
+function readQuery(written: SubstitutedText, task: PlanTask): ReadQuery {
+  try {
+    return { parsed: parseQuery(written.text), source: written };
+  } catch (error) {
+    return readOtherwise(written, error, task);
+  }
+}
+
 /** An id in the place of a URL means the endpoint that has it, else the federation. */
 const urlOf = (id: string, { catalog, publicUrl }: PlanContext): string | undefined =>
   catalog.byId(id)?.url ?? (catalog.federation(id) && federationUrl(publicUrl, id));
-
-/** The endpoint or federation that the request is sent to. */
-function placeOf({ endpointId, federationId }: PlanRequest, context: PlanContext): Pick<PlanTask, "entry" | "over"> {
-  if (endpointId !== undefined && federationId !== undefined) throw twoTargets();
-  if (endpointId !== undefined) return { entry: knownEntry(endpointId, context) };
-  return federationId === undefined ? { entry: undefined } : overFederation(federationId, context);
-}
-
-/** The members of a federation as one graph, or its only member. */
-function overFederation(id: string, context: PlanContext): Pick<PlanTask, "entry" | "over"> {
-  const over = knownFederation(id, context);
-  const [only] = over.members;
-  return over.members.length === 1 ? { entry: only } : { entry: undefined, over };
-}
-
-function knownFederation(id: string, { catalog }: PlanContext): KnownFederation {
-  const federation = catalog.federation(id);
-  if (!federation) throw unknownId("federation", id, catalog);
-  const members = catalog.membersOf(federation);
-  if (members.length > 0) return { federation, members };
-  throw new FedwayError("REQUEST_INVALID", `The federation ${id} has no member in the catalogue.`, {
-    next: federation.builtIn
-      ? "Its members are the endpoints that are described: POST /api/endpoints/{id}/describe describes one."
-      : "Give it members that are in the catalogue.",
-  });
-}
-
-function knownEntry(id: string, context: PlanContext) {
-  const entry = context.catalog.byId(id);
-  if (entry) return entry;
-  throw unknownId("endpoint", id, { alike: similarIds(context, id) });
-}

@@ -30,10 +30,9 @@ import type { KnownFederation, PlanTask } from "./plan-request.ts";
 import type { MergedMembers, PlanNote } from "./query-plan.ts";
 import { serviceRequired } from "./offer-endpoints.ts";
 import { rankedHomes } from "./rank-homes.ts";
-import { isOpenTarget } from "./followed-targets.ts";
 import type { NotedText } from "./prune-clauses.ts";
 import type { Exclusions } from "./source-selection.ts";
-import { isKeyword, serviceTargets, type ServiceTargets, withKeyword } from "./service-targets.ts";
+import { isKeyword, isOpenTarget, serviceTargets, type ServiceTargets, withKeyword } from "./service-targets.ts";
 
 /** A query on its way to a plan; each pass gives a new one. */
 export interface Draft {
@@ -46,13 +45,19 @@ export interface Draft {
   readonly targets: ServiceTargets;
   readonly notes: readonly PlanNote[];
   /** Notes on the reading and the request, before all others. */
-  readonly headNotes?: readonly PlanNote[] | undefined;
+  readonly headNotes: readonly PlanNote[];
   /** Patterns outside of every SERVICE went along to the endpoint. */
   readonly sendsOutsidePatterns: boolean;
   /** Endpoints that facts exclude. */
   readonly exclusions?: Exclusions | undefined;
   /** From the pass on that cuts the text. */
   readonly made?: MadePlan | undefined;
+}
+
+/** The plan that the cut made of a draft, as later passes have changed it. */
+export function madeIn({ made }: Draft): MadePlan {
+  if (made === undefined) throw new Error("The text of the query was not cut.");
+  return made;
 }
 
 /** Longest text that a rewriting step may produce, in UTF-16 code units. */
@@ -62,7 +67,8 @@ const rewrittenAtMost = 2_000_000;
 export function draftOf(read: ParsedQuery, task: PlanTask): Draft {
   const query = analyseQuery(task.over ? withRequestedDataset(read, task) : read);
   const targets = serviceTargets(query, task);
-  return { task, read, sent: { query, targets }, query, targets, notes: targets.notes, sendsOutsidePatterns: false };
+  const { notes } = targets;
+  return { task, read, sent: { query, targets }, query, targets, notes, headNotes: [], sendsOutsidePatterns: false };
 }
 
 /** The query with the protocol's dataset, which goes before its own (SPARQL 1.1 Protocol, section 2.1.4). */
@@ -82,9 +88,8 @@ export function judgeDataset(draft: Draft): Draft {
   const { entry, over } = task;
   if (entry && isMatchedHere(entry)) refuseDataset(query, task.request);
   if (isUntouched(draft)) return draft;
-  const members = mergedMembers(task);
-  if (members && hasPart(query))
-    return { ...draft, notes: [...draft.notes, ...judgeGraphs(query, members, task.context)] };
+  if (over && hasPart(query))
+    return { ...draft, notes: [...draft.notes, ...judgeGraphs(query, mergedMembers(over), task.context)] };
   const isUnused = over && query.services.length > 0 && !namesOver(targets, over);
   const unused = isUnused ? [federationUnused(over)] : [];
   return { ...draft, notes: [...draft.notes, ...datasetNotes(query, task), ...unused] };
@@ -118,8 +123,7 @@ function planOf(draft: Draft): MadePlan {
     const plan = untouchedPlan(query.parsed, task.entry, task.request);
     return madeOf(isMatchedHere(task.entry) ? evaluatedOver(plan) : plan, query.parsed);
   }
-  const over = mergedMembers(task);
-  if (over && hasPart(draft.sent.query)) return overMembers(draft, over);
+  if (task.over && hasPart(draft.sent.query)) return overMembers(draft, mergedMembers(task.over));
   const [pattern] = draft.sent.query.outside;
   if (draft.sent.query.services.length === 0 && pattern) throw homeless(query, task, pattern);
   if (targets.members.size === 0) return evaluatedHere(draft);
@@ -235,8 +239,9 @@ export function expandTargets(draft: Draft): Draft {
 export function rewritten(draft: Draft, step: (draft: Draft) => NotedText | undefined): Draft {
   const after = step(draft);
   if (after === undefined) return draft;
-  const noted = note(redraft(draft, after.text), after.note.code, after.note.message);
-  return { ...noted, exclusions: draft.exclusions ?? after.exclusions };
+  const redrafted = redraft(draft, after.text);
+  const notes = [...redrafted.notes, after.note];
+  return { ...redrafted, notes, exclusions: draft.exclusions ?? after.exclusions };
 }
 
 /** URLs of all endpoints that take part; on an endpoint's route that one too, if patterns or a GRAPH outside belong to it. */

@@ -1,7 +1,6 @@
-import { isWord } from "../sparql/query.ts";
+import { isWord, parseQuery } from "../sparql/query.ts";
 import { adaptedKeys } from "./adapted-keys.ts";
 import {
-  madeIn,
   refuseEvaluation,
   withAbilities,
   withColumns,
@@ -11,14 +10,23 @@ import {
   withNonMonotone,
   withPartNotes,
   withRelevantMembers,
-  withRemarks,
   withWholeNotes,
 } from "./complete-plan.ts";
-import { cutPlan, type Draft, emptyGraphs, expandTargets, hasSeveral, judgeDataset, rewritten } from "./decide-plan.ts";
+import {
+  cutPlan,
+  type Draft,
+  emptyGraphs,
+  expandTargets,
+  hasSeveral,
+  judgeDataset,
+  madeIn,
+  rewritten,
+} from "./decide-plan.ts";
 import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
-import { usedIds } from "./plan-notes.ts";
 import type { PlanTask } from "./plan-request.ts";
-import type { DirectPlan, FederatedPlan } from "./query-plan.ts";
+import { type DirectPlan, type FederatedPlan, type PlanNote, type QueryPlan, usedIds } from "./query-plan.ts";
+import { withDescribed } from "./request-place.ts";
+import { mirrorsIn } from "./service-targets.ts";
 
 /** A step from a parsed query to its plan. */
 interface Pass {
@@ -34,24 +42,24 @@ const counting = ["AVG", "COUNT", "GROUP", "GROUP_CONCAT", "HAVING", "MAX", "MIN
 
 /** Planning, in its order: up to the cut passes rewrite the query, behind it they complete the plan. */
 const passes: readonly Pass[] = [
+  { name: "ask described endpoints", applies: mayMeanDescribed, run: withDescribed },
   { name: "judge the dataset", applies: hasDataset, run: judgeDataset },
   { name: "empty SERVICE in GRAPH", applies: hasEmptyGraphs, run: emptyGraphs },
   { name: "expand variables and keywords", applies: ({ query }) => hasSeveral(query), run: expandTargets },
-  { name: "adapt keys", applies: asksSeveral, run: (draft) => rewritten(draft, adaptedKeys) },
+  { name: "adapt keys", applies: hasAdapters, run: (draft) => rewritten(draft, adaptedKeys) },
   { name: "leave out empty clauses", applies: prunes, run: (draft) => rewritten(draft, prunedClauses) },
   { name: "merge clauses of one subject", applies: joinsClauses, run: (draft) => rewritten(draft, colocatedClauses) },
   { name: "cut the text", applies: () => true, run: cutPlan },
   { name: "note other parts", applies: hasParts, run: withPartNotes },
-  { name: "select members", applies: isFederated, run: withRelevantMembers },
-  { name: "fit capabilities", applies: ({ task }) => task.context.capabilities !== undefined, run: withAbilities },
+  { name: "select members", applies: mergesMembers, run: withRelevantMembers },
+  { name: "fit capabilities", applies: knowsEndpoints, run: withAbilities },
   { name: "doubt patterns", applies: has("REGEX", "REPLACE"), run: withDoubts },
-  { name: "add notes of the request", applies: ({ headNotes = [] }) => headNotes.length > 0, run: withHeadNotes },
+  { name: "add notes of the request", applies: ({ headNotes }) => headNotes.length > 0, run: withHeadNotes },
   { name: "judge the evaluation", applies: isFederated, run: refuseEvaluation },
   { name: "mark what is not monotone", applies: mayAddRows, run: withNonMonotone },
   { name: "estimate clauses", applies: estimates, run: withEstimates },
   { name: "name the columns", applies: isFederated, run: withColumns },
-  { name: "remark on an empty answer", applies: mayLackTerms, run: withRemarks },
-  { name: "note members that are down", applies: hasNotesOnAll, run: withWholeNotes },
+  { name: "note members that are down", applies: lacksMembers, run: withWholeNotes },
 ];
 
 /** How long a pass of a plan took. */
@@ -61,9 +69,17 @@ export interface PassTime {
 }
 
 const times = new WeakMap<object, readonly PassTime[]>();
+const notesOnEmpty = new WeakMap<QueryPlan, () => readonly PlanNote[]>();
 
 /** The passes that made a plan, in their order; undefined of one that took none. */
 export const passTimes = (plan: object): readonly PassTime[] | undefined => times.get(plan);
+
+/** Further notes for the reader of an empty answer, made when one is read. */
+export function notesIfEmpty(plan: QueryPlan): readonly PlanNote[] {
+  const notes = notesOnEmpty.get(plan)?.() ?? [];
+  if (notes.length > 0) notesOnEmpty.set(plan, () => notes);
+  return notes;
+}
 
 /** Runs the passes. @throws FedwayError for everything that is rejected */
 export function planned(start: Draft): DirectPlan | FederatedPlan {
@@ -79,7 +95,21 @@ export function planned(start: Draft): DirectPlan | FederatedPlan {
   }
   const { plan } = madeIn(draft);
   times.set(plan, taken);
+  if (mayLackTerms(draft)) notesOnEmpty.set(plan, remarksOn(plan, draft));
   return plan;
+}
+
+/** Keeps no tree: it is larger than the text by far. */
+function remarksOn(plan: DirectPlan | FederatedPlan, { read: { text }, task }: Draft): () => readonly PlanNote[] {
+  const { context, entry, over } = task;
+  return () => context.remarks?.(parseQuery(text), plan, { entry, over }) ?? [];
+}
+
+/** The query names no endpoint, or the request names a federation, which may be that of all described ones. */
+function mayMeanDescribed({ query, task: { entry, over, request } }: Draft): boolean {
+  return (
+    request.federationId !== undefined || (entry === undefined && over === undefined && query.services.length === 0)
+  );
 }
 
 function isFederated({ made }: Draft): boolean {
@@ -100,8 +130,11 @@ function hasEmptyGraphs({ query, task: { entry, over } }: Draft): boolean {
   return entry === undefined && over === undefined && query.serviceGraphs.length > 0;
 }
 
-function asksSeveral({ targets, task }: Draft): boolean {
-  return targets.members.size > 1 || task.over !== undefined;
+/** Several endpoints are asked, and the catalogue has adapters of the keys of one. */
+function hasAdapters({ targets: { members }, task: { over, context } }: Draft): boolean {
+  if (members.size < 2 && over === undefined) return false;
+  const named = [...members.values(), ...(over?.members ?? [])];
+  return named.some(({ id }) => id !== undefined && context.catalog.byId(id)?.keyAdapters !== undefined);
 }
 
 /** Facts may decide which endpoints are asked. */
@@ -111,15 +144,32 @@ function usesFacts({ context, request }: PlanTask): boolean {
 
 /** Asking whether a single clause has solutions costs as much as asking for them. */
 function prunes({ targets, task }: Draft): boolean {
-  return usesFacts(task) && (targets.members.size > 1 || task.request.prune === "trust");
+  return (targets.members.size > 1 || task.request.prune === "trust") && usesFacts(task);
 }
 
+/** Endpoints may be shards of one set. */
 function joinsClauses({ targets, task }: Draft): boolean {
-  return usesFacts(task) && targets.members.size > 1;
+  if (targets.members.size < 2 || !usesFacts(task)) return false;
+  return [...targets.members.values()].some((endpoint) => task.context.sources?.subjectPartition(endpoint));
 }
 
 function estimates(draft: Draft): boolean {
   return isFederated(draft) && usesFacts(draft.task);
+}
+
+/** Patterns or clauses are for the members of a federation. */
+function mergesMembers({ made }: Draft): boolean {
+  if (made?.plan.kind !== "federated") return false;
+  return made.plan.over !== undefined || made.plan.clauses.some(({ endpoint }) => endpoint.over !== undefined);
+}
+
+/** Something is known of how an endpoint must be asked, or which one has its data too. */
+function knowsEndpoints({ made, task: { context } }: Draft): boolean {
+  const { capabilities, catalog } = context;
+  if (capabilities === undefined || made === undefined) return false;
+  const mirrors = mirrorsIn(catalog.entries);
+  const isKnown = (id: string): boolean => capabilities.view(id) !== undefined || mirrors.has(id);
+  return made.plan.exclusions !== undefined || usedIds(made.plan).some(isKnown);
 }
 
 function hasParts(draft: Draft): boolean {
@@ -140,8 +190,11 @@ function isDescribed({ sent, made, task: { context, entry, over } }: Draft): boo
   return named.some((each) => isKnown(each?.id)) || (made !== undefined && usedIds(made.plan).some(isKnown));
 }
 
-function hasNotesOnAll({ task: { context, request } }: Draft): boolean {
-  return context.availability !== undefined || request.federationId !== undefined;
+/** A member is down, or may be missing from the catalogue. */
+function lacksMembers({ made, task: { context, request } }: Draft): boolean {
+  if (request.federationId !== undefined) return true;
+  const { availability } = context;
+  return made !== undefined && usedIds(made.plan).some((id) => availability?.state(id) === "down");
 }
 
 /** A federated plan, or a word without which missing solutions only take rows away. */

@@ -56,11 +56,7 @@ export interface KnownPart {
 }
 
 /** Remarks from descriptions on an empty answer; `diagnosis/check/remarks.ts` fits. */
-export type Remarks = (
-  query: ParsedQuery,
-  plan: DirectPlan | FederatedPlan,
-  task: Pick<PlanTask, "entry" | "over">,
-) => readonly PlanNote[];
+export type Remarks = (query: ParsedQuery, plan: DirectPlan | FederatedPlan, place: Place) => readonly PlanNote[];
 
 /** Certain facts about the data of endpoints; `selection/` fits. */
 export interface KnownSources {
@@ -172,10 +168,14 @@ export interface KnownFederation {
   readonly members: readonly CatalogEntry[];
 }
 
+/** Target of a request: an endpoint, or a federation as one graph. Neither: the query itself says where its data are. */
+export interface Place {
+  readonly entry: CatalogEntry | undefined;
+  readonly over?: KnownFederation | undefined;
+}
+
 /** A request with its endpoint or federation looked up. */
-export interface PlanTask {
+export interface PlanTask extends Place {
   readonly context: PlanContext;
   readonly request: PlanRequest;
-  readonly entry: CatalogEntry | undefined;
-  readonly over?: KnownFederation;
 }

@@ -1,12 +1,12 @@
 import type { AnalysedQuery, ServiceElement } from "../sparql/structure.ts";
 import { colocateClauses, withoutEmptyClauses } from "../sparql/rewrite.ts";
-import { type ParsedQuery, type QueryTree, treeOfGroup } from "../sparql/query.ts";
-import { usedTerms } from "../sparql/patterns.ts";
+import { type ParsedQuery, treeOfGroup } from "../sparql/query.ts";
+import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
 import type { Draft } from "./decide-plan.ts";
 import { lackOf } from "./known-terms.ts";
-import type { KnownSources, PlanContext, PlanTask } from "./plan-request.ts";
-import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
-import { isOpenTarget } from "./followed-targets.ts";
+import type { KnownSources, KnownTerms, PlanTask } from "./plan-request.ts";
+import { lateNote, type PlanNote } from "./query-plan.ts";
+import { isOpenTarget } from "./service-targets.ts";
 import { allExclusions, type Certificate, type Exclusions } from "./source-selection.ts";
 
 /** A query after a step of planning, with notes for the reader. */
@@ -23,10 +23,11 @@ export interface NotedText {
  * left says what the description is made of. A single clause stays, too, unless facts are trusted: asking whether it has solutions
  * costs as much as asking for them.
  */
-export function prunedClauses({ query, targets, task }: Draft): NotedText | undefined {
+export function prunedClauses(draft: Draft): NotedText | undefined {
+  const { query, task } = draft;
   const sources = sourcesFor(query, task);
   if (sources === undefined || query.parsed.form === "DESCRIBE") return undefined;
-  const clauses = askedClauses({ query, targets });
+  const clauses = askedClauses(draft);
   const isTrusted = task.request.prune === "trust";
   if (clauses.length < 2 && !isTrusted) return undefined;
   const ask = new Set(task.request.ask);
@@ -38,7 +39,8 @@ export function prunedClauses({ query, targets, task }: Draft): NotedText | unde
     const { id, url } = endpoint;
     if (reason === undefined || ask.has(id ?? "")) continue;
     const { certificate, patterns, seenAt } = reason;
-    empty.set(element, { id, name: id ?? url, body, certificate });
+    const terms = usedTerms(body).flatMap((each) => each.terms);
+    empty.set(element, { id, name: id ?? url, terms, certificate });
     exclusions.push({ list: [{ endpoint, patterns, seenAt }], decisive: true });
   }
   if (empty.size === 0) return undefined;
@@ -46,15 +48,15 @@ export function prunedClauses({ query, targets, task }: Draft): NotedText | unde
     text: withoutEmptyClauses(query, (service) => empty.has(service)),
     note: leftOutNote(
       [...empty.values()],
-      clauses.map(({ endpoint }) => endpoint),
-      { ...task.context, ...query.parsed },
+      clauses.map(({ endpoint }) => endpoint.id),
+      { terms: task.context.terms, prologue: query.parsed.prologue },
     ),
     exclusions: isTrusted ? undefined : allExclusions(exclusions),
   };
 }
 
 /** The clauses for known endpoints, each as a query of its own. */
-function askedClauses({ query: { services }, targets }: Pick<Draft, "query" | "targets">) {
+function askedClauses({ query: { services }, targets }: Draft) {
   return services.flatMap(({ element }) => {
     const endpoint = targets.members.get(element.from);
     return endpoint === undefined || isOpenTarget(endpoint)
@@ -63,11 +65,10 @@ function askedClauses({ query: { services }, targets }: Pick<Draft, "query" | "t
   });
 }
 
-type AskedEndpoint = Pick<PlannedEndpoint, "id">;
-
-interface LeftOut extends AskedEndpoint {
+interface LeftOut {
+  readonly id: string | undefined;
   readonly name: string;
-  readonly body: QueryTree;
+  readonly terms: readonly UsedTerm[];
   readonly certificate: Certificate;
 }
 
@@ -114,20 +115,30 @@ const lacking: Readonly<Record<Certificate["kind"], string>> = {
   unnamed: "is not described with it",
 };
 
-/** Which clauses are not asked, and why: an endpoint may lack a term of its clause, and another be meant. */
-function leftOutNote(
+interface Wording {
+  readonly terms: KnownTerms | undefined;
+  readonly prologue: ParsedQuery["prologue"];
+}
+
+const leftOutNote = (
   leftOut: readonly LeftOut[],
-  clauses: readonly AskedEndpoint[],
-  { terms, prologue }: Pick<PlanContext, "terms"> & Pick<ParsedQuery, "prologue">,
-): PlanNote {
+  clauses: readonly (string | undefined)[],
+  wording: Wording,
+): PlanNote => lateNote("CLAUSES_LEFT_OUT", () => leftOutText(leftOut, clauses, wording));
+
+/** Which clauses are not asked, and why: an endpoint may lack a term of its clause, and another be meant. */
+function leftOutText(
+  leftOut: readonly LeftOut[],
+  clauses: readonly (string | undefined)[],
+  { terms, prologue }: Wording,
+): string {
   const reasons = new Map<string, () => string>();
-  for (const { id, body, name, certificate } of leftOut) {
-    const used = usedTerms(body).flatMap((each) => each.terms);
+  for (const { id, terms: used, name, certificate } of leftOut) {
     const term = used.find((each) => id !== undefined && terms?.hasTerm(id, each) === "no");
     if (terms && term && id !== undefined) {
       const { lack, meant } = lackOf(term, { ids: [id], parsed: { prologue }, terms });
       // Of several endpoints some need not have what others have.
-      const isElsewhere = clauses.some((other) => other.id !== undefined && terms.hasTerm(other.id, term) === "yes");
+      const isElsewhere = clauses.some((other) => other !== undefined && terms.hasTerm(other, term) === "yes");
       reasons.set(lack, isElsewhere ? () => "" : meant);
     } else reasons.set(`\`${name}\` ${lacking[certificate.kind]}`, () => "");
   }
@@ -136,6 +147,5 @@ function leftOutNote(
   const more = reasons.size > namedAtMost ? `, and ${reasons.size - namedAtMost} more` : "";
   const all = clauses.length === 1 ? "" : `${leftOut.length} of ${clauses.length} SERVICE clauses, as `;
   const why = told.map(([lack]) => lack).join(", ");
-  const message = `Not asked: ${all}${why}${more}.${meant} (\`prune=false\` asks anyway.)`;
-  return { code: "CLAUSES_LEFT_OUT", message };
+  return `Not asked: ${all}${why}${more}.${meant} (\`prune=false\` asks anyway.)`;
 }

@@ -83,6 +83,20 @@ export interface PlanNote {
   readonly query?: string | undefined;
 }
 
+/** A note whose text is made when it is first read: the head of an answer has its code alone. */
+export function lateNote(code: PlanNote["code"], textOf: () => string): PlanNote {
+  let make: (() => string) | undefined = textOf;
+  let text = "";
+  return {
+    code,
+    get message() {
+      text = make?.() ?? text;
+      make = undefined;
+      return text;
+    },
+  };
+}
+
 /** Columns that a SELECT must be answered with, those of `SELECT *` in the order of appearance; and what may be there too. */
 interface PlannedColumns {
   readonly asked: readonly string[];
@@ -113,8 +127,6 @@ export interface DirectPlan {
   /** Where one member alone answers for a federation: of how many members facts are known. */
   readonly facts?: FactsKnown | undefined;
   readonly notes: readonly PlanNote[];
-  /** Further notes for the reader of an empty answer. */
-  readonly notesIfEmpty?: readonly PlanNote[] | undefined;
 }
 
 /** Fallback for a failed SILENT endpoint: `query` evaluated in Fedway, with the SERVICE replaced by the empty group. */
@@ -167,8 +179,6 @@ export interface FederatedPlan {
   /** Absent: nothing was left out by facts. */
   readonly exclusions?: Exclusions | undefined;
   readonly notes: readonly PlanNote[];
-  /** Further notes for the reader of an empty answer. */
-  readonly notesIfEmpty?: readonly PlanNote[] | undefined;
 }
 
 /** The query is legal SPARQL but is not executed; the reason is data. */
@@ -179,6 +189,20 @@ interface RejectedPlan {
 
 /** Plan of a query; a printable, comparable value. */
 export type QueryPlan = DirectPlan | FederatedPlan | RejectedPlan;
+
+/** Catalogue ids of the endpoints that a plan uses; it has each of them once. */
+export function usedIds(plan: QueryPlan): readonly string[] {
+  if (plan.kind === "rejected") return [];
+  const endpoints: readonly PlannedEndpoint[] =
+    plan.kind === "direct" ? [plan.endpoint] : plan.members.map(({ endpoint }) => endpoint);
+  return endpoints.flatMap(({ id }) => id ?? []);
+}
+
+/** Of how many members of the federation that a plan is for facts are known; undefined where sources were not chosen by them. */
+export function factsKnown(plan: QueryPlan): FactsKnown | undefined {
+  if (plan.kind === "rejected") return undefined;
+  return plan.kind === "direct" ? plan.facts : plan.over?.selection?.facts;
+}
 
 /** A variable that a clause can bind. */
 export interface ClauseVariable extends Omit<ClauseText["variables"][number], "kind"> {

@@ -1,7 +1,6 @@
 import { type ErrorWhere, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry, Federation } from "../registry/catalog.ts";
-import type { AnalysedQuery, ServiceClause } from "../sparql/structure.ts";
-import { isFollowed } from "./followed-targets.ts";
+import { type AnalysedQuery, haveService, type ServiceClause } from "../sparql/structure.ts";
 import { entryMeant, longestTarget, nearMisses } from "./meant-entries.ts";
 import { misplacedExtension } from "./offer-endpoints.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
@@ -15,6 +14,15 @@ export interface ServiceTargets {
   readonly pseudo: ReadonlySet<number>;
   /** `SERVICE_NORMALISED` for each target that was taken to mean entries whose URLs are written otherwise. */
   readonly notes: readonly PlanNote[];
+}
+
+/** The endpoint of a clause whose variable names it, as plans write it until the values are known. */
+export const isOpenTarget = ({ url }: PlannedEndpoint): boolean => url.startsWith("?");
+
+/** A target variable that has a value in each solution that the clause is joined with, so that it can be asked with these. */
+function isBoundTarget({ target, parent, inGraph, place, element }: ServiceClause): boolean {
+  const isPlain = parent === undefined && inGraph === "none" && !place.includes("exists");
+  return target.kind === "variable" && target.isBound && isPlain && !haveService([element.group], () => true);
 }
 
 /** A federation as SERVICE names it; one of a single member is that member. */
@@ -46,6 +54,23 @@ export function plannedEndpoint(entry: CatalogEntry): PlannedEndpoint {
   };
 }
 
+// The entries are replaced with every change of the catalogue.
+const mirrorsKnown = new WeakMap<readonly CatalogEntry[], ReadonlyMap<string, CatalogEntry>>();
+
+/** The first mirror of each endpoint that has one, by the endpoint's id. */
+export function mirrorsIn(entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEntry> {
+  const known = mirrorsKnown.get(entries);
+  if (known) return known;
+  const mirrors = new Map<string, CatalogEntry>();
+  for (const entry of entries) {
+    const { id, mirrorOf, interface: reached } = entry;
+    if (mirrorOf === undefined || mirrorOf === id || reached !== "sparql" || mirrors.has(mirrorOf)) continue;
+    mirrors.set(mirrorOf, entry);
+  }
+  mirrorsKnown.set(entries, mirrors);
+  return mirrors;
+}
+
 /**
  * Looks up every SERVICE target at every nesting level; those of a variable are checked for each of its values.
  * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `SERVICE_VARIABLE_UNBOUND`, `SERVICE_REQUIRED`
@@ -57,27 +82,34 @@ export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTar
   const notes: PlanNote[] = [];
   const lookUp = (iri: string | undefined, place: ClausePlace): PlannedEndpoint => {
     const endpoint = targetOf(iri, place, task.context);
-    const { catalog } = task.context;
-    const isWritten = iri === undefined || iri === endpoint.url || catalog.byUrl(iri) || catalog.federationByUrl(iri);
-    if (!isWritten) normalised.set(iri, endpoint);
+    if (iri !== undefined && iri !== endpoint.url && !isCatalogued(iri, task.context)) normalised.set(iri, endpoint);
     return endpoint;
   };
   for (const clause of query.services) {
     const { target, element } = clause;
-    if (target.kind === "variable" && isFollowed(clause)) members.set(element.from, { url: `?${target.name}` });
+    if (target.kind === "variable" && isBoundTarget(clause)) members.set(element.from, { url: `?${target.name}` });
     else if (target.kind === "variable") {
       for (const value of valuesOf(clause)) lookUp(value.iri, { where: clause.where, shown: value.text });
     } else if (isKeyword(target.iri))
       notes.push(keywordNote(target.iri, keywordEntries(target.iri, clause, task.context)));
     else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
     else {
-      const misplaced = misplacedExtension(target.iri, query, { clause, context: task.context });
-      if (misplaced) throw misplaced;
+      if (!isCatalogued(target.iri, task.context)) refuseMisplaced(target.iri, clause, query, task.context);
       members.set(element.from, lookUp(target.iri, clause));
     }
   }
   notes.push(...[...normalised].map(([iri, endpoint]) => normalisedNote(iri, endpoint, task.context)));
   return { members, pseudo, notes };
+}
+
+/** The URL of an endpoint or federation of the catalogue. */
+const isCatalogued = (iri: string, { catalog }: PlanContext): boolean =>
+  catalog.byUrl(iri) !== undefined || catalog.federationByUrl(iri) !== undefined;
+
+/** @throws FedwayError for a target that extends the engine of an endpoint and stands outside of it */
+function refuseMisplaced(iri: string, clause: ServiceClause, query: AnalysedQuery, context: PlanContext): void {
+  const misplaced = misplacedExtension(iri, query, { clause, context });
+  if (misplaced) throw misplaced;
 }
 
 /**
@@ -206,10 +238,8 @@ function targetOf(iri: string | undefined, place: ClausePlace, context: PlanCont
 
 function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
   if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
-  const entry = entryMeant(iri, context);
-  // An endpoint with a part of the data can be asked itself, where that is allowed.
-  const isPart = context.egress === "public" && context.catalog.published.byOtherUrl(iri)?.as === "part";
-  if (entry && !isPart) return plannedEndpoint(entry);
+  const entry = entryNamed(iri, context);
+  if (entry) return plannedEndpoint(entry);
   const url = targetUrl(iri, place, context);
   if (url.username !== "" || url.password !== "") {
     throw refused(iri.replace(/\/\/[^/@]*@/, "//"), { place, why: "carried a user name or password", context });
@@ -219,6 +249,13 @@ function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanCo
     throw refused(iri, { place, why: "has a fragment and is no endpoint that could be called", context });
   if (context.egress === "catalog") throw refused(iri, { place, why: "is not in the catalogue", context });
   return { url: iri.replace(/(?<!%20)(?:%20)+$/, "") };
+}
+
+/** The entry that a target means; an endpoint with a part of its data is asked itself, where that is allowed. */
+function entryNamed(iri: string, context: PlanContext): CatalogEntry | undefined {
+  const { catalog, egress } = context;
+  const isPart = egress === "public" && catalog.published.byOtherUrl(iri)?.as === "part";
+  return isPart ? undefined : (catalog.byUrl(iri) ?? entryMeant(iri, context));
 }
 
 function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {

@@ -4,19 +4,19 @@ import { FedwayError, type Problem, toFedwayError } from "../errors/fedway-error
 import type { Planner } from "../plan/create-planner.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
-import { isWhole } from "../results/gathered-body.ts";
 import type { AnswerKind, QueryResult } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import type { Admission } from "./admission.ts";
 import { toAnalyzedPlan, toTimedPlan } from "./explain.ts";
 import { heldAnswer, lookedInto } from "./held-answer.ts";
-import { type Attempted, proven, type SourceVerifier } from "./proven-answer.ts";
+import { notesOf, planNotes } from "./answer-notes.ts";
+import { type Attempt, type Attempted, type SourceVerifier, verified } from "./verified-answer.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TableRequest } from "./query-service.ts";
 import type { Store } from "../store/store.ts";
-import { brokenOff, completed, createRunLog, firstByteEnd, notesOf, type RunEnd, shownTo } from "./run-log.ts";
+import { brokenOff, completed, createRunLog, type RunEnd, shownTo } from "./run-log.ts";
 import { callsPlace, createRunControl } from "./run-control.ts";
-import type { slowLog } from "./slow-log.ts";
+import type { SlowLog } from "./slow-log.ts";
 import { createSessionLog, type SessionUse } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun, timeoutOf } from "./start-run.ts";
@@ -53,8 +53,8 @@ export interface QueryServiceOptions {
   };
   /** Called with the plan of each query that has ended. */
   readonly onUsed?: ((plan: QueryPlan) => void) | undefined;
-  /** Called with each query that has ended, to log the slow ones; absent: they are not. */
-  readonly slow?: ReturnType<typeof slowLog> | undefined;
+  /** Absent: slow queries are not logged. */
+  readonly slow?: SlowLog | undefined;
   /** Why a query with an empty answer has no solutions, within what is left of its time; absent: it is not asked. */
   readonly explainEmpty?: ((request: QueryRequest, timeoutMs: number) => Promise<Problem | null>) | undefined;
   /** True for an endpoint while this service cannot reach the network it is on; absent: unknown. */
@@ -81,10 +81,9 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       const { plan, outline, end } = run;
       metrics.observeRun(outline.kind, end?.status ?? "failed", durationMs / 1000);
       if (plan) options.onUsed?.(plan);
-      options.slow?.(run, durationMs);
-      sessions.finished(run);
-      control.finished(run.id);
+      if (run.session !== undefined) sessions.finished(run);
     },
+    slow: options.slow,
   });
   const control = createRunControl({ log, admission: options.admission, shared, store, now });
   const sessions = createSessionLog({ now, store, name: shared?.name, budget: limits.session });
@@ -142,7 +141,7 @@ async function answerTable(request: TableRequest, context: RunContext): Promise<
   const run = await startRun(request, context);
   try {
     const most = Math.min(request.maxRows, context.limits.maxRows);
-    const table = await proven(run, context.sources, async (plan) => {
+    const table = await answerBy(run, context, async (plan) => {
       const answer = await tabulate(await evaluated(plan, run, context), most);
       const isComplete = answer.error === undefined && !answer.truncated;
       return { answer, isOfNothing: isComplete && isOfNothing(request.text, answer) };
@@ -157,7 +156,7 @@ async function answerTable(request: TableRequest, context: RunContext): Promise<
 async function dropRows(request: QueryRequest, context: RunContext): Promise<StartedRun> {
   const run = await startRun(request, context);
   try {
-    const rows = await proven(run, context.sources, async (plan) => {
+    const rows = await answerBy(run, context, async (plan) => {
       const { result, count } = counted(await evaluated(plan, run, context));
       const first: (readonly (string | null)[])[] = [];
       if (result.kind === "quads") await drained(result.quads);
@@ -203,18 +202,17 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
   try {
     const { answer: kind } = run.executable();
     const format = wantedFormat(kind, request);
-    const answer = await proven(run, context.sources, (plan, mayBeRefuted) =>
+    const answer = await answerBy(run, context, (plan, mayBeRefuted) =>
       fetched(plan, run, { context, request, format, mayBeRefuted }),
     );
     const { plan } = run;
     const { body, contentEncoding, rows, end } = answer;
     const complete = (known: number | undefined): RunEnd => run.end(completed(plan, bounds, known));
     const ending = end?.then(complete, (error: unknown) => brokenOff(run.fail(error)));
-    if (ending === undefined) complete(rows);
-    const { status, partial } = firstByteEnd(plan, bounds, { whole: isWhole(body), rows });
+    const { status, partial } = ending === undefined ? complete(rows) : begun(completed(plan, bounds, rows));
     const timings = { planMs, firstByteMs: context.now() - run.executedAt, planCached };
     const { facts } = run;
-    const notes = notesOf(plan, status, { sources: bounds.sources.values(), facts });
+    const notes = notesOf(planNotes(plan, status), bounds.sources.values(), facts);
     return {
       runId,
       plan,
@@ -234,6 +232,15 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
   }
 }
 
+/** The answer to a run; one that may rest on facts is verified. */
+async function answerBy<T>(run: StartedRun, context: RunContext, attempt: Attempt<T>): Promise<T> {
+  if (!run.isOneRequest) return verified(run, context.sources, attempt);
+  return (await attempt(run.executable(), false)).answer;
+}
+
+/** The state at the first byte of an answer that streams: what it is in the end is not known, but where it lacks rows already. */
+const begun = (known: RunEnd): RunEnd => (known.status === "partial" ? known : { status: "running" });
+
 interface Fetching {
   readonly context: RunContext;
   readonly request: QueryRequest;
@@ -248,14 +255,16 @@ async function fetched(
   { context, request, format, mayBeRefuted }: Fetching,
 ): Promise<Attempted<AnswerBytes>> {
   const { text } = request;
-  const isOneValue = plan.answer === "boolean" || (plan.answer === "bindings" && mayCountNothing(text));
-  if (mayBeRefuted && isOneValue) {
+  if (mayBeRefuted && isOneValue(plan, text)) {
     return lookedInto(await evaluated(plan, run, context), { query: text, format });
   }
   const accepted = { format, acceptEncoding: request.acceptEncoding };
   const answer = await execute(context, { plan, run }, (executor, one) => executor.fetch(one, accepted, run.bounds));
   return mayBeRefuted ? heldAnswer(answer, text) : { answer, isOfNothing: false };
 }
+
+const isOneValue = ({ answer }: DirectPlan | FederatedPlan, text: string): boolean =>
+  answer === "boolean" || (answer === "bindings" && mayCountNothing(text));
 
 const evaluated = (plan: DirectPlan | FederatedPlan, run: StartedRun, context: RunContext): Promise<QueryResult> =>
   execute(context, { plan, run }, (executor, one) => executor.evaluate(one, run.bounds));
@@ -282,8 +291,8 @@ function execute<T>(
   { plan, run: { bounds } }: { readonly plan: DirectPlan | FederatedPlan; readonly run: StartedRun },
   how: <P>(executor: Executor<P>, plan: P) => Promise<T>,
 ): Promise<T> {
-  // Who executes a plan has no use for what it leaves out.
-  if (plan.kind === "federated") return how(federated, plan.exclusions ? { ...plan, exclusions: undefined } : plan);
+  // An executor has no use for what a plan leaves out, and for notes.
+  if (plan.kind === "federated") return how(federated, { ...plan, exclusions: undefined, notes: [] });
   const answer = how(direct, plan);
   if (plan.silent === undefined) return answer;
   return answer.catch((error: unknown) => how(federated, fallbackOf(plan, error, bounds)));

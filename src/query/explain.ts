@@ -1,11 +1,17 @@
 import { toProblem } from "../errors/fedway-error.ts";
-import type { DirectPlan, FederatedPlan, PlannedEndpoint, QueryPlan, MergedMembers } from "../plan/query-plan.ts";
+import {
+  type DirectPlan,
+  type FederatedPlan,
+  factsKnown,
+  type MergedMembers,
+  type PlannedEndpoint,
+  type QueryPlan,
+} from "../plan/query-plan.ts";
 import type { SourceSelection } from "../plan/source-selection.ts";
 import { passTimes } from "../plan/passes.ts";
 import { portablePlan } from "../plan/portable-plan.ts";
-import { factsKnown } from "./chosen-by.ts";
+import { planNotes } from "./answer-notes.ts";
 import type { PlanDescription, RunRecord } from "./records.ts";
-import { notesOf } from "./run-log.ts";
 
 export type { PlanDescription } from "./records.ts";
 
@@ -27,7 +33,7 @@ export const toTimedPlan = (plan: QueryPlan): PlanDescription => ({
 export function toPlanDescription(plan: QueryPlan): PlanDescription {
   if (plan.kind === "rejected") return { kind: plan.kind, endpoints: [], notes: [], problem: toProblem(plan.reason) };
   const { kind, answer, query } = plan;
-  const shown = { kind, answer, endpoints: endpointsOf(plan), query, notes: notesOf(plan, "empty") };
+  const shown = { kind, answer, endpoints: endpointsOf(plan), query, notes: planNotes(plan, "empty") };
   return { ...shown, ...placesOf(plan), facts: factsKnown(plan), portable: portablePlan(plan) };
 }
 

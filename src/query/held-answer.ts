@@ -5,7 +5,7 @@ import type { ResultFormat } from "../results/formats.ts";
 import { gathered, isWhole, piecesOf } from "../results/gathered-body.ts";
 import type { Bindings, QueryResult } from "../results/model.ts";
 import { serializeResult } from "../results/serialize.ts";
-import type { Attempted } from "./proven-answer.ts";
+import type { Attempted } from "./verified-answer.ts";
 import { cellsOfRow, isOfNothing } from "./table.ts";
 
 /** The size of an answer without rows but for its variables: what formats put around it. */

@@ -5,7 +5,7 @@ import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
-import { askingFor, type SourceVerifier } from "./proven-answer.ts";
+import { askingFor, type SourceVerifier } from "./verified-answer.ts";
 import { startDeadline } from "./start-run.ts";
 
 /** A small question that the service asks on its own, about a query of somebody. */

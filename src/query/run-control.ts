@@ -1,4 +1,3 @@
-import { EventEmitter } from "node:events";
 import { clientOf } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
@@ -47,18 +46,17 @@ export function createRunControl({ log, admission, shared, store, now }: RunCont
     return call !== undefined || log.cancel(id, cancelledBy(by));
   };
 
-  const ends = createEndWatch(find, shared, now);
+  const ends = createEndWatch(find, { log, shared, now });
   admission.onListed = () => {
     shared?.changed(callsPlace);
     ends.callsChanged();
   };
-  const { ended, finished } = ends;
+  const { ended } = ends;
 
   // Whoever has the run ends it.
   const stopHeeding = store && watchRequests(store, end);
   return {
     ended,
-    finished,
     calls,
     /** @throws FedwayError `STORE_FAILED`, `REQUEST_INVALID` for a malformed cursor */
     async list(filter: RunFilter, viewer: Viewer): Promise<ListedRuns> {
@@ -94,11 +92,10 @@ export function createRunControl({ log, admission, shared, store, now }: RunCont
 /** Waits for the ends of runs and calls, of this process and of those that share its store. */
 function createEndWatch(
   find: (id: string) => Promise<OwnedRecord | undefined>,
-  shared: RunControlOptions["shared"],
-  now: () => number,
+  { log, shared, now }: Pick<RunControlOptions, "log" | "shared" | "now">,
 ) {
-  // By id; calls without a run share one name.
-  const ends = new EventEmitter().setMaxListeners(0);
+  // Calls without a run share one name.
+  const { ends } = log;
   const watchEnd = (id: string, listener: () => void): (() => void) => {
     const name = id.startsWith(`${callsPlace.toString(36)}-`) ? callEnds : id;
     ends.on(name, listener);
@@ -132,8 +129,6 @@ function createEndWatch(
       const record = await find(id);
       return record?.status === "running" && waitMs > 0 ? whenEnded(id, waitMs) : record;
     },
-    /** To be called with the id of each run that has ended. */
-    finished: (id: string): unknown => ends.emit(id),
     callsChanged: (): unknown => ends.emit(callEnds),
   };
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { EventEmitter } from "node:events";
 import { LRUCache } from "lru-cache";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FedwayError, Repair } from "../errors/fedway-error.ts";
@@ -7,15 +8,16 @@ import { endedReports, noteStatus } from "../engine/executor.ts";
 import type { SourceReport } from "../engine/reports.ts";
 import type { StepReports } from "../engine/step-reports.ts";
 import { type Contributions, partialKind, type PartialKind } from "../engine/completeness.ts";
-import type { DirectPlan, FederatedPlan, PlanNote, QueryPlan } from "../plan/query-plan.ts";
+import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { Exclusions } from "../plan/source-selection.ts";
-import { Withheld } from "../plan/withheld.ts";
-import type { Refutation } from "./proven-answer.ts";
-import { factsNotes, isTouched, shownFacts } from "./chosen-by.ts";
+import type { PrunedKeys } from "../plan/pruned-keys.ts";
+import { notesOf, type PlanOutline, planNotes } from "./answer-notes.ts";
+import type { Refutation } from "./verified-answer.ts";
+import { isTouched, shownFacts } from "./chosen-by.ts";
 import type { AskedQuery, ChosenBy, RunRecord, RunStatus } from "./records.ts";
 import type { Admitted } from "./admission.ts";
 import type { QueryRequest } from "./query-service.ts";
-import { sourceNotes } from "./source-notes.ts";
+import { type SlowLog, slowRun } from "./slow-log.ts";
 
 export { lacksRows } from "../engine/completeness.ts";
 export type { AskedQuery, RunRecord, RunStatus } from "./records.ts";
@@ -47,17 +49,14 @@ interface RunLogOptions {
   readonly onChange?: ((place: number) => void) | undefined;
   /** Called once for every finished run, which still has its plan. */
   readonly onFinish: (run: Run, durationMs: number) => void;
+  /** Absent: slow queries are not logged. */
+  readonly slow?: SlowLog | undefined;
 }
 
 /** Query that all runs of one plan share; kept once for them all. */
 export interface PlannedQuery extends Pick<AskedQuery, "query" | "endpoint" | "federation"> {
   /** SHA-256 of the text. */
   readonly hash: string;
-}
-
-/** Parts of a plan that the record of its run shows. */
-interface PlanOutline extends Pick<DirectPlan | FederatedPlan, "notes" | "notesIfEmpty"> {
-  readonly kind: QueryPlan["kind"];
 }
 
 /** An end without the causes of its error, which may hold anything. */
@@ -75,12 +74,12 @@ export class Run {
   readonly steps: StepReports = new Map();
   /** Undefined once it has ended: a plan is as large as its query. */
   plan: QueryPlan | undefined;
-  /** Parts of the plan that records show. */
+  /** Parts of the plan that records show; of a run under way as they are in the plan. */
   outline: PlanOutline;
   /** Parts left out of the answer by facts. */
   exclusions: Exclusions | undefined;
-  /** Questions that copies of triples spared its members. */
-  readonly withheld = new Withheld();
+  /** Questions that copies of triples spared its members; absent where its plan leaves none out. */
+  pruned: PrunedKeys | undefined;
   facts: Omit<ChosenBy, "refuted"> | undefined;
   /** Endpoints whose facts turned out to be wrong. */
   refuted: readonly string[] = none;
@@ -106,7 +105,7 @@ export class Run {
     this.id = `${place.toString(36)}-${process}${randomUUID()}`;
     this.place = place;
     this.plan = plan;
-    this.outline = outlineOf(plan);
+    this.outline = { kind: plan.kind, notes: planNotes(plan, undefined) };
     this.planned = planned;
     this.owner = whose.owner;
     this.session = whose.session;
@@ -124,7 +123,7 @@ export class Run {
   /** Puts another plan in the place of its own. */
   replan(plan: QueryPlan): void {
     this.plan = plan;
-    this.outline = outlineOf(plan);
+    this.outline = { kind: plan.kind, notes: planNotes(plan, undefined) };
   }
 
   /** Ends the run; later calls change nothing. */
@@ -134,6 +133,7 @@ export class Run {
     this.call = undefined;
     if (end.error?.code === "DEADLINE_EXCEEDED") this.#endSources(end.error.code);
     this.durationMs = this.#options.now() - this.startedAt;
+    if (this.plan) this.outline = { kind: this.plan.kind, notes: planNotes(this.plan, end.status).map(shortNote) };
     this.#options.onFinish(this, this.durationMs);
     this.plan = undefined;
     this.question = undefined;
@@ -152,11 +152,6 @@ export class Run {
 const longestMessage = 4_000;
 const cut = (text: string): string => (text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text);
 
-function outlineOf(plan: QueryPlan): PlanOutline {
-  if (plan.kind === "rejected") return { kind: plan.kind, notes: [] };
-  return { kind: plan.kind, notes: plan.notes.map(shortNote), notesIfEmpty: plan.notesIfEmpty?.map(shortNote) };
-}
-
 /** A long query to send instead is for the answer: the record has the query that was sent. */
 const shortNote = ({ code, message, query }: PlanNote): PlanNote => ({
   code,
@@ -171,11 +166,12 @@ const none: readonly string[] = [];
 const defaultKeepBytes = 32 * 1024 * 1024;
 
 /** The records of the latest runs, in bounded memory. */
-export function createRunLog({ onFinish, keepBytes = defaultKeepBytes, ...rest }: RunLogOptions) {
+export function createRunLog({ onFinish, slow, keepBytes = defaultKeepBytes, ...rest }: RunLogOptions) {
   // A ring: the id of a run shows its position.
   const runs: (Run | undefined)[] = [];
   let next = 0;
   let running = 0;
+  const ends = new EventEmitter().setMaxListeners(0);
   // In the order of their ends; runs under way are bounded by admission.
   const ended = new LRUCache<number, Run>({
     maxSize: keepBytes,
@@ -191,6 +187,8 @@ export function createRunLog({ onFinish, keepBytes = defaultKeepBytes, ...rest }
       running -= 1;
       rest.onChange?.(run.place);
       onFinish(run, durationMs);
+      if (slow && durationMs >= slow.ms) slow.write(slowRun(run, durationMs));
+      ends.emit(run.id);
       if (runs[run.place] === run) ended.set(run.place, run, { size: Math.min(keptBytes(run), keepBytes) });
     },
   };
@@ -230,6 +228,8 @@ export function createRunLog({ onFinish, keepBytes = defaultKeepBytes, ...rest }
     },
     /** Records at the positions from `from` to before `to`. */
     records: kept,
+    /** Emits the id of each run that has ended. */
+    ends,
     /** Runs that are not finished. */
     get running(): number {
       return running;
@@ -240,27 +240,17 @@ export function createRunLog({ onFinish, keepBytes = defaultKeepBytes, ...rest }
 export type RunLog = ReturnType<typeof createRunLog>;
 
 /** Estimate: two bytes a character of each text, and a kilobyte for the rest. */
-function keptBytes({
-  planned,
-  repairs,
-  session = "",
-  reports,
-  steps,
-  outline,
-  exclusions,
-  end,
-  withheld,
-}: Run): number {
+function keptBytes({ planned, repairs, session = "", reports, steps, outline, exclusions, end, pruned }: Run): number {
   const characters = recordLength({
     sources: reports,
-    notes: [...outline.notes, ...(outline.notesIfEmpty ?? [])],
+    notes: outline.notes,
     steps: [...steps.values()],
     detail: end?.error?.message,
     asked: { query: planned.query, repairs },
   });
   const excluded = (exclusions?.list ?? []).flatMap(({ patterns }) => patterns);
   const patterns = excluded.reduce((sum, { key, text }) => sum + key.length + text.length + 150, 0);
-  return 1024 + 2 * (characters + session.length + patterns + 64 * withheld.endpoints.length);
+  return 1024 + 2 * (characters + session.length + patterns + 64 * (pruned?.endpoints.length ?? 0));
 }
 
 /** Endpoints, notes and messages come from queries and have no bound of their own; each has some 150 characters around it. */
@@ -299,7 +289,7 @@ function toRecord(run: Run): OwnedRecord {
     steps: outline.kind === "federated" ? [...run.steps.values()] : undefined,
     code: end?.error?.code,
     detail: end?.error?.message,
-    notes: notesOf(outline, end?.status, { sources: reports, facts: run.facts }),
+    notes: notesOf(outline.notes, reports, run.facts),
     facts: shownFacts(run),
     owner: ownerDigest(run.owner),
     client: clientOf(run.owner),
@@ -317,20 +307,12 @@ export function shownTo(owner: string | undefined, { owner: its, asked, ...recor
   };
 }
 
+/** A text as records name it where it is not shown: SHA-256, hexadecimal. */
+export const textHash = (text: string): string => createHash("sha256").update(text).digest("hex");
+
 /** An owner as stored: without addresses and tokens, which readers of the store need not see. */
 export function ownerDigest(owner: string | undefined): string | undefined {
-  return owner === undefined ? undefined : createHash("sha256").update(owner).digest("hex").slice(0, 32);
-}
-
-/** Notes for the reader of an answer with this status; notes on sources as known by now. */
-export function notesOf(
-  plan: QueryPlan | PlanOutline,
-  status: RunStatus | undefined,
-  { sources = [], facts }: { readonly sources?: Iterable<SourceReport>; readonly facts?: ChosenBy | undefined } = {},
-): readonly PlanNote[] {
-  if (plan.kind === "rejected") return [];
-  const ifEmpty = status === "empty" ? (plan.notesIfEmpty ?? []) : [];
-  return [...plan.notes, ...ifEmpty, ...factsNotes(facts), ...sourceNotes([...sources])];
+  return owner === undefined ? undefined : textHash(owner).slice(0, 32);
 }
 
 /** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */
@@ -343,14 +325,4 @@ export function completed(plan: QueryPlan, bounds: Contributions, rows: number |
 /** How a run ended that broke off or never began. */
 export function brokenOff(error: FedwayError): RunEnd {
   return { status: error.code === "CANCELLED" ? "cancelled" : "failed", error };
-}
-
-/** Status at the first byte: a verdict on a whole answer, `running` for one that still streams. */
-export function firstByteEnd(
-  plan: QueryPlan,
-  bounds: Contributions,
-  { whole, rows }: { readonly whole: boolean; readonly rows: number | undefined },
-): RunEnd {
-  const end = completed(plan, bounds, rows);
-  return whole || end.status === "partial" ? end : { status: "running" };
 }

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
 import { endpointsOf } from "./explain.ts";
 import type { QueryRequest } from "./query-service.ts";
-import { ownerDigest, type Run } from "./run-log.ts";
+import { ownerDigest, type Run, textHash } from "./run-log.ts";
 import type { SessionCall } from "./session-figures.ts";
 import { createWriteBehind } from "./write-behind.ts";
 import { parsedJson } from "../values.ts";
@@ -190,9 +189,6 @@ function shareSessions({ store, name, sessions }: Shared) {
     },
   };
 }
-
-/** A text as records name it where it is not shown: SHA-256, hexadecimal. */
-export const textHash = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Owners choose the names of their sessions, so those of two owners may be the same. */
 const keyOf = ({ owner, session }: Pick<QueryRequest, "owner" | "session">): string =>

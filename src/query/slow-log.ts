@@ -13,7 +13,8 @@ interface SlowRun extends Pick<RunRecord, "queryHash" | "client" | "status" | "c
   readonly query: string | undefined;
 }
 
-interface SlowLogOptions {
+/** Where slow queries are logged. */
+export interface SlowLog {
   /** Least milliseconds of a slow query. */
   readonly ms: number;
   readonly write: (run: SlowRun) => void;
@@ -21,21 +22,18 @@ interface SlowLogOptions {
 
 const mostEndpoints = 20;
 
-/** Writes of each query that took long where its time went. */
-export const slowLog =
-  ({ ms: least, write }: SlowLogOptions) =>
-  ({ id: run, owner, outline, planned, sources, end }: Run, durationMs: number): void => {
-    if (durationMs < least) return;
-    const slowest = [...sources.values()].toSorted((a, b) => b.ms - a.ms).slice(0, mostEndpoints);
-    write({
-      run,
-      client: clientOf(owner),
-      plan: outline.kind,
-      status: end?.status ?? "failed",
-      code: end?.error?.code,
-      queryHash: planned.hash,
-      ms: Math.round(durationMs),
-      endpoints: slowest.map(({ endpoint, ms, rows, requests }) => ({ endpoint, ms: Math.round(ms), rows, requests })),
-      query: planned.query,
-    });
+/** Where the time of a slow query went. */
+export function slowRun({ id: run, owner, outline, planned, sources, end }: Run, durationMs: number): SlowRun {
+  const slowest = [...sources.values()].toSorted((a, b) => b.ms - a.ms).slice(0, mostEndpoints);
+  return {
+    run,
+    client: clientOf(owner),
+    plan: outline.kind,
+    status: end?.status ?? "failed",
+    code: end?.error?.code,
+    queryHash: planned.hash,
+    ms: Math.round(durationMs),
+    endpoints: slowest.map(({ endpoint, ms, rows, requests }) => ({ endpoint, ms: Math.round(ms), rows, requests })),
+    query: planned.query,
   };
+}

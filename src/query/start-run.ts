@@ -1,18 +1,18 @@
 import { type Clock, systemClock } from "../clock.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { cancellation, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
+import { type DirectPlan, type FederatedPlan, factsKnown, type QueryPlan } from "../plan/query-plan.ts";
+import { PrunedKeys } from "../plan/pruned-keys.ts";
 import { allExclusions, type Exclusions } from "../plan/source-selection.ts";
-import type { Withheld } from "../plan/withheld.ts";
 import type { Span } from "../telemetry/tracing.ts";
 import { chosenBy } from "./chosen-by.ts";
 import type { ChosenBy } from "./records.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import type { QueryServiceOptions } from "./create-query-service.ts";
 import type { QueryRequest } from "./query-service.ts";
-import { type PlannedQuery, type Run, type RunEnd, type RunLog, brokenOff } from "./run-log.ts";
+import { type PlannedQuery, type Run, type RunEnd, type RunLog, brokenOff, textHash } from "./run-log.ts";
 import { canAddRows } from "../engine/completeness.ts";
-import { type SessionLog, textHash } from "./session-log.ts";
+import type { SessionLog } from "./session-log.ts";
 
 /** Parts shared by all runs of one service. */
 export interface RunContext extends QueryServiceOptions {
@@ -30,6 +30,8 @@ export class StartedRun {
   /** The plan came from the cache. */
   readonly cached: boolean;
   readonly bounds: ExecutionBounds;
+  /** The plan is one request, which leaves nothing out by facts. */
+  readonly isOneRequest: boolean;
   readonly planMs: number;
   /** When execution began, on the clock. */
   readonly executedAt: number;
@@ -61,10 +63,12 @@ export class StartedRun {
     this.plan = plan;
     this.cached = cached;
     const timeoutMs = timeoutOf(request, context);
-    // A plan whose only work is one request needs no timer: the outbound client ends it.
-    const isOneRequest = plan.kind === "direct" && !plan.silent && !plan.exclusions;
-    const next = deadlineAdvice(plan, request, context);
-    this.#deadline = isOneRequest ? undefined : startDeadline(signal, { timeoutMs, next });
+    this.isOneRequest = plan.kind === "direct" && !plan.silent && !plan.exclusions;
+    if (!this.isOneRequest) {
+      // The outbound client ends a single request.
+      this.#deadline = startDeadline(signal, { timeoutMs, next: deadlineAdvice(plan, request, context) });
+      this.#run.pruned = new PrunedKeys();
+    }
     this.bounds = {
       signal: this.#deadline?.signal ?? signal,
       deadlineMs: now() + timeoutMs,
@@ -75,7 +79,7 @@ export class StartedRun {
       requests: call.requests,
       sources: this.#run.sources,
       steps: this.#run.steps,
-      withheld: this.#run.withheld,
+      pruned: this.#run.pruned,
       trace: this.#span?.context,
     };
     this.executedAt = now();
@@ -105,7 +109,7 @@ export class StartedRun {
     // What was learnt of the sources belongs to an answer that is dropped.
     this.bounds.sources.clear();
     this.bounds.steps?.clear();
-    this.#run.withheld.clear(change.ask);
+    this.#run.pruned?.clear(change.ask);
   }
 
   /** Says what the answer leaves out by facts. */
@@ -115,19 +119,23 @@ export class StartedRun {
   }
 
   /** Questions that copies of triples spared its members. */
-  get withheld(): Withheld {
-    return this.#run.withheld;
+  get pruned(): PrunedKeys | undefined {
+    return this.#run.pruned;
   }
 
   /** By what the answer's sources were chosen. */
   get facts(): ChosenBy | undefined {
-    const left = { exclusions: this.#resting, withheld: this.withheld.endpoints };
-    return chosenBy(this.plan, left, this.#context.sources);
+    const known = factsKnown(this.plan);
+    const exclusions = this.#resting;
+    const { sources } = this.#context;
+    if (exclusions === undefined || sources === undefined) return known && { known };
+    return { known, ...chosenBy(exclusions, this.pruned?.endpoints ?? [], sources) };
   }
 
   /** Parts left out of the answer by facts, also while it is evaluated. */
   get #resting(): Exclusions | undefined {
-    return allExclusions([this.#run.exclusions, this.withheld.exclusions(false)]);
+    const { exclusions, pruned } = this.#run;
+    return pruned === undefined ? exclusions : allExclusions([exclusions, pruned.exclusions(false)]);
   }
 
   /** Ends the run; only the first end counts. Gives it back. */
@@ -139,7 +147,7 @@ export class StartedRun {
     this.#span?.end(how.error?.code);
     const resting = this.#resting;
     if (resting !== undefined && !how.error && !this.isTrusting) this.#context.sources?.verifyLater(resting);
-    this.withheld.settle();
+    this.pruned?.settle();
     return how;
   }
 
@@ -177,7 +185,7 @@ export function startRun(request: QueryRequest, context: RunContext): StartedRun
       throw error;
     }
   };
-  context.sessions.admit(request);
+  if (request.session !== undefined) context.sessions.admit(request);
   const timeoutMs = timeoutOf(request, context);
   const entrant = { client, characters: text.length, timeoutMs, signal, withoutCredentials };
   const call = request.admitted ?? context.admission.enter(entrant);

@@ -8,7 +8,8 @@ import type { Bindings, QueryResult } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
 import type { ChosenBy } from "./records.ts";
 import { type PlanDescription, toPlanDescription } from "./explain.ts";
-import { brokenOff, completed, notesOf, type RunEnd, type RunStatus } from "./run-log.ts";
+import { notesOf, planNotes } from "./answer-notes.ts";
+import { brokenOff, completed, type RunEnd, type RunStatus } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
 
 /** An answer with its rows as a table, and how it went. */
@@ -68,7 +69,7 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     truncated: kept.truncated,
     // As they are now: what ends later, as its answer is no longer read, changes nothing of this one.
     sources: endedReports(bounds.sources.values()),
-    notes: notesOf(plan, end.status, { sources: bounds.sources.values(), facts: run.facts }),
+    notes: notesOf(planNotes(plan, end.status), bounds.sources.values(), run.facts),
     facts: run.facts,
     diagnosis: diagnosisOf(run, end),
   };

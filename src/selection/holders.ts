@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HeldRows, HolderQuestion } from "../plan/source-selection.ts";
-import type { Withheld } from "../plan/withheld.ts";
+import type { PrunedKeys } from "../plan/pruned-keys.ts";
 import type { FactTable } from "./fact-table.ts";
 import { type HashedUnit, hashTerm, hashUnit, type TripleCopy } from "./triple-copy.ts";
 import { sizedByKey } from "../cache-size.ts";
@@ -11,7 +11,7 @@ const rowsInTurn = 10_000;
 /** Steps of one question in all copies. */
 const mostSteps = 2_000_000;
 
-/** Which rows members may have solutions for, by the copies of their triples; omissions are noted in `withheld`. */
+/** Which rows members may have solutions for, by the copies of their triples; pruned keys are noted in `pruned`. */
 export function createHolders(table: FactTable) {
   // Units without keys, for as long as the copies are there that gave their answers.
   const known = new LRUCache<string, WeakMap<TripleCopy, boolean>>(sizedByKey(2, { each: 2_000 }));
@@ -31,15 +31,15 @@ export function createHolders(table: FactTable) {
     return (copy) => (matchesOnce(before, unit, copy) ? [0] : []);
   }
 
-  return async (question: HolderQuestion, withheld?: Withheld): Promise<HeldRows> => {
+  return async (question: HolderQuestion, pruned?: PrunedKeys): Promise<HeldRows> => {
     const rowsIn = lookingFor(question);
     const answers: (readonly number[] | null)[] = [];
     for (const { id, url } of question.members) {
-      const { copy, seenAt = 0 } = withheld?.asks(id) ? {} : (table.get(id, url) ?? {});
+      const { copy, seenAt = 0 } = pruned?.asks(id) ? {} : (table.get(id, url) ?? {});
       const held = copy && rowsIn(copy);
       const isAll = held === undefined || held.length === question.rows.length;
       answers.push(isAll ? null : held);
-      if (!isAll) withheld?.add({ endpoint: { id, url }, seenAt, question, held });
+      if (!isAll) pruned?.add({ endpoint: { id, url }, seenAt, question, held });
       if ((answers.length * question.rows.length) % rowsInTurn < question.rows.length) await nextTurn();
     }
     return answers;

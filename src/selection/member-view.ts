@@ -1,6 +1,5 @@
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
 import {
-  type FactsKnown,
   type AskedPattern,
   type Certificate,
   type PatternSource,
@@ -77,7 +76,7 @@ export class MemberView {
   }
 
   /** Of how many members the properties are known. */
-  get known(): FactsKnown {
+  get known(): SourceSelection["facts"] & object {
     const members = this.#members.length;
     return { known: members - this.#openProperties.length, members };
   }

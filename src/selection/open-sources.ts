@@ -39,8 +39,8 @@ const firstReadMs = 1_000;
 interface Sources extends KnownSources, Pick<FactFollower, "remove"> {
   /** Asks endpoints for their data. */
   readonly verifier: SourceVerifier;
-  /** Notes the status of an answer: a missing endpoint proves nothing until it is described again. */
-  answered(id: string, status: number | undefined): void;
+  /** Notes the status of a request that failed: facts about a missing endpoint prove nothing until it is described again. */
+  refused(id: string, status: number): void;
   /** Which rows of keys members may have solutions for. */
   readonly holders: ReturnType<typeof createHolders>;
   /** From now on, checks now and then whether endpoints have as many triples as described. */
@@ -88,7 +88,7 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
     async remove(id) {
       await Promise.all([follower?.remove(id), changes.remove(id)]);
     },
-    answered(id, status) {
+    refused(id, status) {
       if (status !== 404 && status !== 410) return;
       follower?.end(id);
       existence.forget(id);

@@ -1,11 +1,4 @@
-import type {
-  DirectPlan,
-  FederatedPlan,
-  FederationMember,
-  MergedMembers,
-  PlannedEndpoint,
-  PlanNote,
-} from "../plan/query-plan.ts";
+import type { DirectPlan, FederatedPlan, MergedMembers, PlannedEndpoint, PlanNote } from "../plan/query-plan.ts";
 import type { SelectOptions } from "../plan/plan-request.ts";
 import type { AskedPattern, PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
 import { constructsOf, isEnginePredicate, queryPatterns } from "../sparql/patterns.ts";
@@ -147,9 +140,9 @@ function keptPatterns(
 }
 
 /** Members that only answer patterns come first; of the others those that a SERVICE names. */
-function membersOf({ clauses, members }: FederatedPlan, over: MergedMembers): readonly FederationMember[] {
+function membersOf({ clauses, members }: FederatedPlan, over: MergedMembers): FederatedPlan["members"] {
   const urls = new Set(over.members.map(({ url }) => url));
-  return members.flatMap((member): readonly FederationMember[] => {
+  return members.flatMap((member): FederatedPlan["members"] => {
     const { endpoint } = member;
     if (urls.has(endpoint.url)) return [member];
     const own = clauses.filter((clause) => clause.endpoint.url === endpoint.url);

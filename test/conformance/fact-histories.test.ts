@@ -110,7 +110,7 @@ class Verdict {
 
 interface History {
   readonly members: ChangingMembers;
-  /** The planner knows the triples of members: units and join keys are withheld from those that have no match. */
+  /** The planner knows the triples of members: units and join keys are pruned for those that have no match. */
   readonly reads: boolean;
   readonly log: readonly string[];
 }

@@ -153,7 +153,7 @@ export async function openChangingMembers(
     onFault: () => {},
   });
   const { now } = clock;
-  current = { client, now, holders: (question, { withheld }) => sources.holders(question, withheld) };
+  current = { client, now, holders: (question, { pruned }) => sources.holders(question, pruned) };
   const catalog = createCatalog(entries, [], {
     publicUrl,
     federations: [{ id: "all", title: "all", members: ids, memberKeywords: [] }],

@@ -39,7 +39,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "outbound/credentials.ts#sentTokens",
     "outbound/exchange.ts",
     "plan/portable-plan.ts",
-    "plan/withheld.ts",
+    "plan/pruned-keys.ts",
     "query/run-log.ts#sources #steps",
     "rdf/turtle.ts",
     "rdf/write-turtle.ts",

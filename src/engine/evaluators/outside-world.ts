@@ -15,7 +15,7 @@ import type { SourceReport, StepReport } from "../reports.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
 import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
-import type { Withheld } from "../../plan/withheld.ts";
+import type { PrunedKeys } from "../../plan/pruned-keys.ts";
 import type { LeftAlone } from "./left-alone.ts";
 import type { ClauseAt } from "../followed-clause.ts";
 import type { Holders } from "../sources/key-routes.ts";
@@ -35,7 +35,7 @@ export interface OutsideWorld {
   /** How a clause is asked at an endpoint that data name. @throws FedwayError where that may not be asked */
   readonly clauseAt?: ((clause: FederatedClause, iri: string) => FederatedClause) | undefined;
   /** Which keys members of a federation may have solutions for; absent: any. */
-  readonly holders?: ((question: HolderQuestion, withheld: Withheld | undefined) => Promise<HeldRows>) | undefined;
+  readonly holders?: ((question: HolderQuestion, pruned: PrunedKeys | undefined) => Promise<HeldRows>) | undefined;
   /** An endpoint was found to know VALUES, or not. */
   readonly onFound?: ((endpoint: EndpointTarget, found: FoundParams["found"]) => void) | undefined;
 }
@@ -53,7 +53,7 @@ export function outsideHandlers(world: OutsideWorld, runs: ReadonlyMap<number, E
     "clause-at": { answer: async ({ clause, iri }: ClauseAtParams) => ({ head: world.clauseAt?.(clause, iri) }) },
     holders: {
       answer: async ({ run, ...question }: HoldersParams) => ({
-        head: await world.holders?.(question, runs.get(run)?.withheld),
+        head: await world.holders?.(question, runs.get(run)?.pruned),
       }),
     },
     document: { answer: (params: DocumentParams, context) => document(world, params, { context, runs }) },

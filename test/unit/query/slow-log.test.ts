@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { createRunLog } from "../../../src/query/run-log.ts";
-import { slowLog } from "../../../src/query/slow-log.ts";
 import { toFederatedPlan } from "../../support/engine-answer.ts";
 
 const plan = toFederatedPlan("SELECT * { SERVICE <http://a.example/> { ?s ?p ?o } }");
@@ -13,7 +12,8 @@ it("says of a slow query whose it was and where its time went, of quick ones not
   const log = createRunLog({
     keep: 9,
     now: () => now,
-    onFinish: slowLog({ ms: 1_000, write: (run) => lines.push(run) }),
+    onFinish: () => {},
+    slow: { ms: 1_000, write: (run) => lines.push(run) },
   });
   log.open(plan, planned, { owner: "key:ada" }).finish({ status: "ok" });
   const run = log.open(plan, planned, { owner: "key:ada" });

@@ -64,11 +64,11 @@ async function opened(
 it("an endpoint that is not there is asked again what it has; one that refuses a query is not", async () => {
   const { sources, asker, narrow } = await opened();
   expect((await narrow()).over?.members).toEqual([]);
-  for (const status of [undefined, 200, 400, 500, 503]) sources.answered("m1", status);
+  for (const status of [400, 500, 503]) sources.refused("m1", status);
   await narrow();
   expect(asker.log).toHaveLength(8);
-  sources.answered("m1", 404);
-  sources.answered("m2", 410);
+  sources.refused("m1", 404);
+  sources.refused("m2", 410);
   await narrow();
   expect(asker.log).toHaveLength(10);
   await sources.close();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRemarks } from "../../../../src/diagnosis/check/remarks.ts";
 import { createPlanner, type PlanRequest } from "../../../../src/plan/create-planner.ts";
+import { notesIfEmpty } from "../../../../src/plan/passes.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
@@ -37,7 +38,7 @@ function remarksOn(text: string, more: Partial<PlanRequest> = {}): readonly stri
   const { plan } = planner().plan(request);
   if (plan.kind === "rejected") throw plan.reason;
   expect(plan.notes.map(({ code }) => code)).not.toContain("TERM_UNKNOWN");
-  return (plan.notesIfEmpty ?? []).map(({ message }) => message);
+  return notesIfEmpty(plan).map(({ message }) => message);
 }
 
 describe("of an empty answer it is said, with the date of the description, that an endpoint has no such term", () => {

@@ -3,7 +3,7 @@ import type { PlannedEndpoint } from "./query-plan.ts";
 import type { AskedPattern, Exclusion, Exclusions, HolderQuestion } from "./source-selection.ts";
 
 /** A unit that a member is not asked for, or not with all of its rows, by facts about the member's triples. */
-interface Withholding {
+interface Pruning {
   readonly endpoint: PlannedEndpoint;
   /** Milliseconds since the epoch: when the facts about the member were seen. */
   readonly seenAt: number;
@@ -25,9 +25,9 @@ const sampled = 64;
  * Questions that copies of triples spared the members of one run, recorded so that they can be verified: by existence queries for
  * the same patterns with the same keys.
  */
-export class Withheld {
+export class PrunedKeys {
   /** By the text of a unit, then by URL. */
-  readonly #units = new Map<string, Map<string, Withholding[]>>();
+  readonly #units = new Map<string, Map<string, Pruning[]>>();
   /** Ids of the members of each unit, once the keys are forgotten. */
   #kept: ReadonlyMap<string, ReadonlySet<string>> = new Map();
   #asked: ReadonlySet<string> = new Set();
@@ -41,7 +41,7 @@ export class Withheld {
     return this.#isSampled;
   }
 
-  /** Ids of the members that a unit was withheld from. */
+  /** Ids of the members that were not asked for a unit. */
   get endpoints(): readonly string[] {
     const all = new Set<string>();
     for (const ids of this.#ids().values()) for (const id of ids) all.add(id);
@@ -53,10 +53,10 @@ export class Withheld {
     return id !== undefined && this.#asked.has(id);
   }
 
-  add(withholding: Withholding): void {
-    const { question, endpoint } = withholding;
+  add(pruning: Pruning): void {
+    const { question, endpoint } = pruning;
     const unit = question.patterns.map((pattern) => pattern.join(" ")).join(" . ");
-    const members = this.#units.get(unit) ?? new Map<string, Withholding[]>();
+    const members = this.#units.get(unit) ?? new Map<string, Pruning[]>();
     this.#units.set(unit, members);
     const before = members.get(endpoint.url) ?? [];
     members.set(endpoint.url, before);
@@ -64,7 +64,7 @@ export class Withheld {
     this.#last = question;
     this.#isSampled ||= this.#rows > mostRows || ++this.#notes > mostNotes;
     // The first at least.
-    if (!this.#isSampled || before.length === 0) before.push(withholding);
+    if (!this.#isSampled || before.length === 0) before.push(pruning);
   }
 
   /** Starts again, with members that must be asked regardless of facts. */
@@ -85,7 +85,7 @@ export class Withheld {
     this.#kept = ids;
   }
 
-  /** True if one of these patterns, which an existence query asked about, was withheld from an endpoint. */
+  /** True if an endpoint was not asked for one of these patterns, which an existence query asked about. */
   has(endpoint: string, keys: readonly string[]): boolean {
     return this.#ids()
       .entries()
@@ -119,7 +119,7 @@ export class Withheld {
     return byUrl.size === 0 ? undefined : { list: [...byUrl.values()], decisive: false };
   }
 
-  #exactly(unit: string, noted: readonly Withholding[]): AskedPattern {
+  #exactly(unit: string, noted: readonly Pruning[]): AskedPattern {
     const blocks = valuesOf(noted, Number.POSITIVE_INFINITY);
     const isLong = blocks.length > mostBytes;
     this.#isSampled ||= isLong;
@@ -129,7 +129,7 @@ export class Withheld {
   }
 }
 
-const loosely = (unit: string, noted: readonly Withholding[]): AskedPattern => ({
+const loosely = (unit: string, noted: readonly Pruning[]): AskedPattern => ({
   key: noted.some(({ question }) => question.variables.length === 0) ? unit : `${unit} #keys`,
   // Written only when it is asked.
   get text() {
@@ -137,8 +137,8 @@ const loosely = (unit: string, noted: readonly Withholding[]): AskedPattern => (
   },
 });
 
-/** The keys of withholdings as UNION of VALUES; "" without keys. At most `most` rows, spread over all, other ones each time. */
-function valuesOf(noted: readonly Withholding[], most: number): string {
+/** The pruned keys as UNION of VALUES; "" without keys. At most `most` rows, spread over all, other ones each time. */
+function valuesOf(noted: readonly Pruning[], most: number): string {
   const blocks = new Map<string, Set<string>>();
   for (const { question, held } of noted) {
     const isHeld = new Set(held);

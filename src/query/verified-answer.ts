@@ -70,7 +70,7 @@ export interface Attempted<T> {
 }
 
 /** @param mayBeRefuted whether it matters if the answer is of nothing */
-type Attempt<T> = (plan: DirectPlan | FederatedPlan, mayBeRefuted: boolean) => Promise<Attempted<T>>;
+export type Attempt<T> = (plan: DirectPlan | FederatedPlan, mayBeRefuted: boolean) => Promise<Attempted<T>>;
 
 /** Plans that are made for one run; the last one leaves nothing out. */
 const mostPlans = 3;
@@ -80,7 +80,11 @@ const mostPlans = 3;
  * where the plan takes a part of the query for empty by it, or where a missing match could add rows; and again, by asking
  * now, when the answer turns out to be of nothing, together with what was left out while it was evaluated. Whoever has a match after all, or cannot be asked, is in the next plan.
  */
-export async function proven<T>(run: StartedRun, sources: SourceVerifier | undefined, attempt: Attempt<T>): Promise<T> {
+export async function verified<T>(
+  run: StartedRun,
+  sources: SourceVerifier | undefined,
+  attempt: Attempt<T>,
+): Promise<T> {
   if (sources === undefined || run.isTrusting) {
     const plan = run.executable();
     run.restOn(sources?.restingOn(plan));
@@ -127,12 +131,12 @@ async function missed(
 
 /** The same for all that an answer rests on, with what was left out while it was evaluated. */
 async function missedNow(resting: Exclusions | undefined, asking: Asking): Promise<readonly string[]> {
-  const { withheld } = asking.run;
-  const doubtful = asking.sources.doubtful(withheld.exclusions(true));
+  const { pruned } = asking.run;
+  const doubtful = asking.sources.doubtful(pruned?.exclusions(true));
   const missing = await missed(allExclusions([resting, doubtful]), asking);
   // Keys that were not remembered cannot be asked for.
-  const unasked = withheld.isSampled ? (doubtful?.list ?? []).flatMap(({ endpoint }) => endpoint.id ?? []) : [];
-  withheld.settle();
+  const unasked = pruned?.isSampled ? (doubtful?.list ?? []).flatMap(({ endpoint }) => endpoint.id ?? []) : [];
+  pruned?.settle();
   return [...missing, ...unasked];
 }
 

@@ -1,20 +1,20 @@
 import { expect, it } from "vitest";
 import type { HolderQuestion } from "../../../src/plan/source-selection.ts";
-import { Withheld } from "../../../src/plan/withheld.ts";
+import { PrunedKeys } from "../../../src/plan/pruned-keys.ts";
 
 const endpoint = { id: "a", url: "http://a.example/" };
 const pattern = ["?v0", "<x:p>", "?v1"] as const;
 const rowsOf = (count: number): readonly (readonly string[])[] => Array.from({ length: count }, (_, n) => [`<x:${n}>`]);
 
-function noted(rows: readonly (readonly string[])[], held: readonly number[] = [], variables = ["v0"]): Withheld {
+function noted(rows: readonly (readonly string[])[], held: readonly number[] = [], variables = ["v0"]): PrunedKeys {
   const question: HolderQuestion = { members: [endpoint], patterns: [pattern], variables, rows };
-  const withheld = new Withheld();
-  withheld.add({ endpoint, seenAt: 7, question, held });
-  return withheld;
+  const pruned = new PrunedKeys();
+  pruned.add({ endpoint, seenAt: 7, question, held });
+  return pruned;
 }
 
-const texts = (withheld: Withheld, isExact: boolean): readonly string[] =>
-  withheld.exclusions(isExact)?.list.flatMap(({ patterns }) => patterns.map(({ text }) => text)) ?? [];
+const texts = (pruned: PrunedKeys, isExact: boolean): readonly string[] =>
+  pruned.exclusions(isExact)?.list.flatMap(({ patterns }) => patterns.map(({ text }) => text)) ?? [];
 
 it("asks for a unit with the keys that a member was not asked with", () => {
   const unit = "?v0 <x:p> ?v1";
@@ -23,7 +23,7 @@ it("asks for a unit with the keys that a member was not asked with", () => {
     `{ VALUES (?v0 ?v1) { (<x:0> UNDEF) } } ${unit}`,
   ]);
   expect(texts(noted([[]], [], []), true)).toEqual([unit]);
-  expect(new Withheld().exclusions(true)).toBeUndefined();
+  expect(new PrunedKeys().exclusions(true)).toBeUndefined();
 });
 
 it("takes questions with other keys for others only where that is wanted", () => {
@@ -44,15 +44,15 @@ it("asks in the background for 64 of many keys, and now for none that it cannot 
 });
 
 it("keeps the names of members when it forgets the keys, and asks those that are to be asked", () => {
-  const withheld = noted(rowsOf(2));
-  withheld.settle();
-  expect([withheld.endpoints, withheld.exclusions(false)]).toEqual([["a"], undefined]);
+  const pruned = noted(rowsOf(2));
+  pruned.settle();
+  expect([pruned.endpoints, pruned.exclusions(false)]).toEqual([["a"], undefined]);
   const key = noted(rowsOf(9)).exclusions(true)?.list[0]?.patterns[0]?.key ?? "";
-  expect([withheld.has("a", [key]), withheld.has("b", [key]), withheld.has("a", ["?v0 <x:q> ?v1"])]).toEqual([
+  expect([pruned.has("a", [key]), pruned.has("b", [key]), pruned.has("a", ["?v0 <x:q> ?v1"])]).toEqual([
     true,
     false,
     false,
   ]);
-  withheld.clear(["a"]);
-  expect([withheld.endpoints, withheld.asks("a"), withheld.asks("b")]).toEqual([[], true, false]);
+  pruned.clear(["a"]);
+  expect([pruned.endpoints, pruned.asks("a"), pruned.asks("b")]).toEqual([[], true, false]);
 });

@@ -1,16 +1,16 @@
 import { nearest } from "../errors/nearest.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type ParsedQuery, parseQuery, type SubstitutedText } from "../sparql/query.ts";
-import { describedMeant } from "./ask-described.ts";
+import type { ParsedQuery, SubstitutedText } from "../sparql/query.ts";
 import { namesEndpoint, parsedIfLegal, readingsOf, withEndpointPrefixes } from "./fill-prefixes.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { DirectPlan, PlanNote } from "./query-plan.ts";
 import { similarIds } from "./meant-entries.ts";
 import { serviceRequired } from "./offer-endpoints.ts";
+import { describedMeant } from "./request-place.ts";
 import { unparsedPlan } from "./unparsed-plan.ts";
 
 /** A text as it was understood. */
-interface ReadQuery {
+export interface ReadQuery {
   /** Or a plan for a text that only its endpoint understands. */
   readonly parsed: ParsedQuery | DirectPlan;
   /** The text that was parsed. */
@@ -20,26 +20,24 @@ interface ReadQuery {
 }
 
 /**
- * The parsed query, with the prefixes that its endpoints know; or, where the entry allows it, a plan for an unparsed text.
- * @throws FedwayError `QUERY_SYNTAX` and others of the parser, `SERVICE_REQUIRED`
+ * A text that is no legal SPARQL 1.1, with the prefixes that its endpoints know; or, where the entry allows it, a plan for the
+ * unparsed text.
+ * @param error of the parser
+ * @throws FedwayError that error where there is no other reading, `SERVICE_REQUIRED`
  */
-export function readQuery(written: SubstitutedText, task: PlanTask): ReadQuery {
+export function readOtherwise(written: SubstitutedText, error: unknown, task: PlanTask): ReadQuery {
   const { context, request, entry, over } = task;
-  try {
-    return { parsed: parseQuery(written.text), source: written };
-  } catch (error) {
-    const thrown = written.relocated(error);
-    if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
-    const filled = withEndpointPrefixes(written, task);
-    const parsed = filled && parsedIfLegal(filled.written.text);
-    if (parsed) return { parsed, source: filled.written, note: filled.note };
-    const unparsed = unparsedPlan(request, entry);
-    if (unparsed) return { parsed: unparsed, source: written };
-    const isHomeless = entry === undefined && over === undefined && !namesEndpoint(written.text);
-    const meant = isHomeless ? homelessUndeclared(written, thrown, task) : undefined;
-    if (meant) return meant;
-    throw explained(thrown, request.text, context);
-  }
+  const thrown = written.relocated(error);
+  if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
+  const filled = withEndpointPrefixes(written, task);
+  const parsed = filled && parsedIfLegal(filled.written.text);
+  if (parsed) return { parsed, source: filled.written, note: filled.note };
+  const unparsed = unparsedPlan(request, entry);
+  if (unparsed) return { parsed: unparsed, source: written };
+  const isHomeless = entry === undefined && over === undefined && !namesEndpoint(written.text);
+  const meant = isHomeless ? homelessUndeclared(written, thrown, task) : undefined;
+  if (meant) return meant;
+  throw explained(thrown, request.text, context);
 }
 
 /**
