@@ -10,9 +10,7 @@ import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { openRegistry as open, type RegistryOptions } from "../registry/registry.ts";
 import { createTripleKeeper } from "../selection/endpoint-keys.ts";
 import { openSources } from "../selection/open-sources.ts";
-import { analyseQuery } from "../sparql/structure.ts";
-import { parseQuery } from "../sparql/query.ts";
-import { withServiceUrls } from "../sparql/rewrite.ts";
+import { parseQuery, withServiceUrls } from "../sparql/query.ts";
 import { catalogSources, shapesFile } from "./catalog-files.ts";
 import type { Clients } from "./open-clients.ts";
 import type { State } from "./open-state.ts";
@@ -116,7 +114,7 @@ function exampleOptions({ config, log }: Foundation): RegistryOptions["examples"
 /** URLs of the SERVICE targets; undefined when it is no query. */
 function targetsOf(text: string, urlOf: (id: string) => string | undefined): readonly string[] | undefined {
   try {
-    const { services } = analyseQuery(parseQuery(withServiceUrls(text, urlOf).text));
+    const { services } = parseQuery(withServiceUrls(text, urlOf).text);
     return services.flatMap(({ target }) => (target.kind === "iri" ? target.iri : []));
   } catch {
     return undefined;

@@ -2,7 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { FairQueue, type Pushed, type Turn } from "../workers/fair-queue.ts";
 import { HeldAnswers } from "./held-answers.ts";
 import { type HostedAnswer, type HostedEndpoint, type HostedQuery, HostedJob } from "./hosted-endpoint.ts";
-import { mendedQuery } from "../sparql/rewrite.ts";
+import { mendedQuery } from "../sparql/query.ts";
 import { closedError, StoreRunner, type StoreRunnerOptions, type ThreadSettings } from "./store-runner.ts";
 import type { HostedSource, LiveSource } from "./store-thread.ts";
 import { resultFormats } from "../results/formats.ts";

@@ -1,17 +1,17 @@
 import type { AcceptedAdapter } from "../registry/catalog.ts";
 import { keyExpressions } from "../rdf/key-rule.ts";
-import { type UnlikeKey, withAdaptedKeys } from "../sparql/rewrite.ts";
 import {
+  type UnlikeKey,
+  withAdaptedKeys,
   elementsWithin,
   type Group,
   groupsOfSelect,
   groupsWithin,
-  mentionedVariables,
   requiredTriples,
   type ServiceElement,
   type TriplesElement,
-} from "../sparql/structure.ts";
-import type { ParsedQuery } from "../sparql/query.ts";
+  type Query,
+} from "../sparql/query.ts";
 import type { UsedTerm } from "../sparql/patterns.ts";
 import type { Draft } from "./decide-plan.ts";
 import type { NotedText } from "./prune-clauses.ts";
@@ -32,7 +32,6 @@ interface NeededAdapter extends UnlikeKey {
  * Undefined when there is none.
  */
 export function adaptedKeys({ query, targets, task: { context, over } }: Draft): NotedText | undefined {
-  const { parsed } = query;
   const idOf = (service: ServiceElement): string | undefined => targets.members.get(service.from)?.id;
   const members = over?.members.map(({ id }) => id) ?? [];
   const ids = new Set([...query.services.flatMap(({ element }) => idOf(element) ?? []), ...members]);
@@ -41,7 +40,7 @@ export function adaptedKeys({ query, targets, task: { context, over } }: Draft):
       .filter(({ otherEndpoint }) => ids.has(otherEndpoint))
       .map((adapter) => ({ endpoint, adapter, expressions: keyExpressions(adapter.rule) })),
   );
-  if (adapters.length === 0 || parsed.form === "DESCRIBE" || parsed.outline.shortConstruct) return undefined;
+  if (adapters.length === 0 || query.form === "DESCRIBE" || query.outline.shortConstruct) return undefined;
   const needed: NeededAdapter[] = [];
   const isNew = ({ name, right }: UnlikeKey): boolean =>
     !needed.some(
@@ -49,15 +48,15 @@ export function adaptedKeys({ query, targets, task: { context, over } }: Draft):
     );
   const isOnlyAt = (id: string, term: UsedTerm): boolean =>
     members.every((member) => member === id || context.terms?.hasTerm(member, term) === "no");
-  for (const group of groupsWithin(groupsOfSelect(parsed.outline), ({ kind }) => kind !== "service")) {
+  for (const group of groupsWithin(groupsOfSelect(query.outline), ({ kind }) => kind !== "service")) {
     for (const each of adapters) {
-      needed.push(...betweenClauses(group, each, { parsed, idOf }).filter(isNew));
-      if (over) needed.push(...betweenPatterns(group, each, { parsed, isOnlyAt }).filter(isNew));
+      needed.push(...betweenClauses(group, each, { parsed: query, idOf }).filter(isNew));
+      if (over) needed.push(...betweenPatterns(group, each, { parsed: query, isOnlyAt }).filter(isNew));
     }
   }
   if (needed.length === 0) return undefined;
   return {
-    text: withAdaptedKeys(parsed, needed),
+    text: withAdaptedKeys(query, needed),
     note: { code: "KEYS_ADAPTED", message: needed.map(sentence).join(" ") },
   };
 }
@@ -65,7 +64,7 @@ export function adaptedKeys({ query, targets, task: { context, over } }: Draft):
 type Candidate = Omit<NeededAdapter, "name" | "left" | "right">;
 
 interface Clauses {
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
   readonly idOf: (service: ServiceElement) => string | undefined;
 }
 
@@ -79,14 +78,14 @@ function betweenClauses(group: Group, candidate: Candidate, { parsed, idOf }: Cl
     if (left.kind !== "service" || left.silent || idOf(left) !== endpoint) return [];
     const own = new Set(namesAt(adapter.here, requiredTriples(left.group.patterns)));
     return [...own.intersection(names)].flatMap((name): NeededAdapter[] => {
-      const sharing = others.filter((other) => mentionedVariables(parsed.tokens, other).has(name));
+      const sharing = others.filter((other) => parsed.variablesIn(other).has(name));
       return [{ ...candidate, name, left, right: sharing.map((other) => ({ range: other, group: other })) }];
     });
   });
 }
 
 interface Patterns {
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
   /** True if no other member has a term. */
   readonly isOnlyAt: (id: string, term: UsedTerm) => boolean;
 }

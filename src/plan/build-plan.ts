@@ -9,11 +9,15 @@ import {
   withEmptySolutions,
   withoutDatasets,
   withoutWrappers,
-} from "../sparql/rewrite.ts";
+  type Query,
+  type ServiceElement,
+  isWord,
+  parseQuery,
+  type QueryTree,
+  treeOfGroup,
+} from "../sparql/query.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
-import { type AnalysedQuery, analyseQuery, columnsOf, type ServiceElement } from "../sparql/structure.ts";
-import { isWord, type ParsedQuery, parseQuery, type QueryTree, treeOfGroup } from "../sparql/query.ts";
 import type { Draft } from "./decide-plan.ts";
 import type { KnownFederation, PlanRequest, PlanTask } from "./plan-request.ts";
 import type {
@@ -39,13 +43,13 @@ export interface MadePlan<Plan = DirectPlan | FederatedPlan> {
 export const madeOf = <Plan>(plan: Plan, query: QueryTree | undefined): MadePlan<Plan> => ({ plan, query, bodies: [] });
 
 /** A query for one named endpoint, sent as it came, with its dataset. */
-export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request: PlanRequest): DirectPlan {
+export function untouchedPlan(parsed: Query, entry: CatalogEntry, request: PlanRequest): DirectPlan {
   return {
     kind: "direct",
     answer: parsed.kind,
     endpoint: plannedEndpoint(entry),
     query: parsed.text,
-    columns: columnsOf(parsed),
+    columns: parsed.columns,
     limit: limitOf(parsed),
     tripleCount: tripleCountOf(parsed, () => parsed),
     silent: undefined,
@@ -66,12 +70,12 @@ export function directPlan(draft: Draft): MadePlan<DirectPlan> {
   if (!endpoint) throw new FedwayError("INTERNAL", "A direct plan without an endpoint.");
   const plan: DirectPlan = {
     kind: "direct",
-    answer: query.parsed.kind,
+    answer: query.kind,
     endpoint,
     query: text,
-    columns: columnsOf(query.parsed),
-    limit: limitOf(query.parsed),
-    tripleCount: query.datasets.length > 0 ? undefined : tripleCountOf(query.parsed, unwrapped.parsed),
+    columns: query.columns,
+    limit: limitOf(query),
+    tripleCount: query.datasets.length > 0 ? undefined : tripleCountOf(query, unwrapped.parsed),
     silent: silentFallback(draft, isMember),
     defaultGraphs: [],
     namedGraphs: [],
@@ -81,7 +85,7 @@ export function directPlan(draft: Draft): MadePlan<DirectPlan> {
 }
 
 /** Only a CONSTRUCT has triples to count; `sent` parses what goes to the endpoint. */
-const tripleCountOf = ({ form }: ParsedQuery, sent: () => ParsedQuery): string | undefined =>
+const tripleCountOf = ({ form }: Query, sent: () => Query): string | undefined =>
   form === "CONSTRUCT" ? tripleCountQuery(sent()) : undefined;
 
 /** The query without the wrappers of its clauses; it is parsed where its structure is needed. */
@@ -106,7 +110,7 @@ function lazily<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-const limitOf = ({ ast }: ParsedQuery): number | undefined => (ast.queryType === "SELECT" ? ast.limit : undefined);
+const limitOf = ({ ast }: Query): number | undefined => (ast.queryType === "SELECT" ? ast.limit : undefined);
 
 function mergedNote({ targets, task: { entry } }: Draft): readonly PlanNote[] {
   const count = targets.members.size;
@@ -114,13 +118,13 @@ function mergedNote({ targets, task: { entry } }: Draft): readonly PlanNote[] {
   return [{ code: "WRAPPERS_MERGED", message: `All ${count} SERVICE clauses name one endpoint; it was asked once.` }];
 }
 
-function assertOnlyUnwrapped({ query, targets }: Draft, unwrapped: ParsedQuery): void {
+function assertOnlyUnwrapped({ query, targets }: Draft, unwrapped: Query): void {
   const pseudo = new Set(
     query.services
       .filter((clause) => targets.pseudo.has(clause.element.from))
       .map(({ target }) => (target.kind === "iri" ? target.iri : "")),
   );
-  if (sameWithoutWrappers(query.parsed, unwrapped, (iri) => !pseudo.has(iri))) return;
+  if (sameWithoutWrappers(query, unwrapped, (iri) => !pseudo.has(iri))) return;
   throw new FedwayError("INTERNAL", "Removing the SERVICE wrapper would have changed the query.");
 }
 
@@ -145,7 +149,7 @@ export function federatedPlan(draft: Draft, keepsDataset = false): MadePlan<Fede
     targetOf: (service: ServiceElement) => writtenTarget(targets.members.get(service.from)?.url ?? ""),
   });
   const parsed = absoluteIris(parseQuery(text));
-  const planned = analyseQuery(parsed);
+  const planned = parsed;
   const endpoints = new Map([...targets.members.values()].map((endpoint) => [endpoint.url, endpoint]));
   const members = countMembers(planned, endpoints);
   const notes: PlanNote[] = [...draft.notes];
@@ -181,10 +185,7 @@ function memberOf(endpoints: ReadonlyMap<string, PlannedEndpoint>, target: strin
 }
 
 /** Members in order of appearance; fails when the text names anything that was not planned. */
-function countMembers(
-  planned: ReturnType<typeof analyseQuery>,
-  endpoints: ReadonlyMap<string, PlannedEndpoint>,
-): readonly FederationMember[] {
+function countMembers(planned: Query, endpoints: ReadonlyMap<string, PlannedEndpoint>): readonly FederationMember[] {
   const members = new Map<string, FederationMember>();
   for (const { target, silent, parent } of planned.services) {
     // A SERVICE left inside another clause is an extension of that endpoint's engine.
@@ -252,7 +253,7 @@ function memberList(named: readonly FederationMember[], { members }: MergedMembe
  * Documents and fragments are one default graph, a part of which cannot be chosen.
  * @throws FedwayError `REQUEST_INVALID` for FROM, FROM NAMED and the protocol's dataset
  */
-export function refuseDataset({ datasets }: AnalysedQuery, request: PlanRequest): void {
+export function refuseDataset({ datasets }: Query, request: PlanRequest): void {
   if (datasets.length + request.defaultGraphs.length + request.namedGraphs.length === 0) return;
   throw new FedwayError("REQUEST_INVALID", "This endpoint has one default graph and no named graphs to choose from.", {
     next: "Leave out FROM, FROM NAMED and the dataset parameters.",
@@ -264,11 +265,11 @@ export function refuseDataset({ datasets }: AnalysedQuery, request: PlanRequest)
  * @throws FedwayError `REQUEST_INVALID` where no member has any, or an endpoint is named in the place of a graph
  */
 export function judgeGraphs(
-  { parsed, outside, datasets }: AnalysedQuery,
+  { tokens, outside, datasets }: Query,
   { members }: MergedMembers,
   { catalog }: PlanTask["context"],
 ): readonly PlanNote[] {
-  const isInGraph = outside.some(({ from }) => isWord(parsed.tokens[from], "GRAPH"));
+  const isInGraph = outside.some(({ from }) => isWord(tokens[from], "GRAPH"));
   if (datasets.length === 0 && !isInGraph) return [];
   const place = datasets.find(({ iri }) => catalog.byId(iri) ?? catalog.byUrl(iri) ?? catalog.federation(iri));
   if (place) {

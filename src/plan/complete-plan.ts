@@ -1,7 +1,5 @@
 import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/patterns.ts";
-import { refuseLargeEvaluation } from "../sparql/query.ts";
-import { foldedTokens } from "../sparql/rewrite.ts";
-import { columnsOf } from "../sparql/structure.ts";
+import { refuseLargeEvaluation, foldedTokens } from "../sparql/query.ts";
 import type { MadePlan } from "./build-plan.ts";
 import { bodyOf, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { type Draft, madeIn } from "./decide-plan.ts";
@@ -138,7 +136,7 @@ function withNonMonotoneMembers(clause: FederatedClause): FederatedClause {
 }
 
 export const withColumns = (draft: Draft): Draft =>
-  federated(draft, (plan) => ({ ...plan, columns: columnsOf(draft.read) }));
+  federated(draft, (plan) => ({ ...plan, columns: draft.read.columns }));
 
 /** The same plan with notes on the whole: unknown members, endpoints that are down. */
 export function withPlanNotes(plan: Plan, request: PlanRequest, context: PlanContext): Plan {

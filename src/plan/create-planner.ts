@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { parseQuery, type SubstitutedText } from "../sparql/query.ts";
-import { withServiceUrls } from "../sparql/rewrite.ts";
+import { parseQuery, type SubstitutedText, withServiceUrls } from "../sparql/query.ts";
 import { madeOf } from "./build-plan.ts";
 import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { withPlanNotes } from "./complete-plan.ts";

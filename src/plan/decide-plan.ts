@@ -1,16 +1,17 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type AnalysedQuery, analyseQuery, type OutsidePattern } from "../sparql/structure.ts";
-import { type ParsedQuery, parseQuery, refuseLargeEvaluation } from "../sparql/query.ts";
 import {
+  type Query,
+  type OutsidePattern,
+  parseQuery,
+  refuseLargeEvaluation,
   foldedTokens,
-  placeOf,
   withAbsoluteIris,
   withDefaultGraphs,
   withEmptyGraphs,
   withExpandedTargets,
   withoutDatasets,
   wrapOutside,
-} from "../sparql/rewrite.ts";
+} from "../sparql/query.ts";
 import {
   directPlan,
   untouchedPlan,
@@ -38,10 +39,10 @@ import { isKeyword, isOpenTarget, serviceTargets, type ServiceTargets, withKeywo
 export interface Draft {
   readonly task: PlanTask;
   /** As the parser read it. */
-  readonly read: ParsedQuery;
+  readonly read: Query;
   /** The query before it was rewritten, with its targets. */
-  readonly sent: { readonly query: AnalysedQuery; readonly targets: ServiceTargets };
-  readonly query: AnalysedQuery;
+  readonly sent: { readonly query: Query; readonly targets: ServiceTargets };
+  readonly query: Query;
   readonly targets: ServiceTargets;
   readonly notes: readonly PlanNote[];
   /** Notes on the reading and the request, before all others. */
@@ -64,15 +65,15 @@ export function madeIn({ made }: Draft): MadePlan {
 const rewrittenAtMost = 2_000_000;
 
 /** The draft of a query that the parser accepted. @throws FedwayError for targets that are refused */
-export function draftOf(read: ParsedQuery, task: PlanTask): Draft {
-  const query = analyseQuery(task.over ? withRequestedDataset(read, task) : read);
+export function draftOf(read: Query, task: PlanTask): Draft {
+  const query = task.over ? withRequestedDataset(read, task) : read;
   const targets = serviceTargets(query, task);
   const { notes } = targets;
   return { task, read, sent: { query, targets }, query, targets, notes, headNotes: [], sendsOutsidePatterns: false };
 }
 
 /** The query with the protocol's dataset, which goes before its own (SPARQL 1.1 Protocol, section 2.1.4). */
-function withRequestedDataset(parsed: ParsedQuery, { request }: PlanTask): ParsedQuery {
+function withRequestedDataset(parsed: Query, { request }: PlanTask): Query {
   const { defaultGraphs, namedGraphs } = request;
   if (defaultGraphs.length + namedGraphs.length === 0) return parsed;
   const bare = parseQuery(withoutDatasets(parsed));
@@ -104,8 +105,8 @@ const isUntouched = ({ sent: { query, targets }, task }: Draft): boolean =>
   task.entry !== undefined && targets.members.size === 0 && !hasSeveral(query);
 
 /** Without a pattern outside of every SERVICE a federation has no part in the query. */
-const hasPart = ({ outside, serviceGraphs, parsed }: AnalysedQuery): boolean =>
-  outside.length > 0 || serviceGraphs.length > 0 || parsed.form === "DESCRIBE";
+const hasPart = ({ outside, serviceGraphs, form }: Query): boolean =>
+  outside.length > 0 || serviceGraphs.length > 0 || form === "DESCRIBE";
 
 /**
  * Cuts the text: the decision table of README.md.
@@ -120,8 +121,8 @@ export function cutPlan(draft: Draft): Draft {
 function planOf(draft: Draft): MadePlan {
   const { query, targets, task } = draft;
   if (task.entry && isUntouched(draft)) {
-    const plan = untouchedPlan(query.parsed, task.entry, task.request);
-    return madeOf(isMatchedHere(task.entry) ? evaluatedOver(plan) : plan, query.parsed);
+    const plan = untouchedPlan(query, task.entry, task.request);
+    return madeOf(isMatchedHere(task.entry) ? evaluatedOver(plan) : plan, query);
   }
   if (task.over && hasPart(draft.sent.query)) return overMembers(draft, mergedMembers(task.over));
   const [pattern] = draft.sent.query.outside;
@@ -134,8 +135,8 @@ function planOf(draft: Draft): MadePlan {
 /** A query over a federation: patterns outside of every SERVICE belong to all of its members. */
 function overMembers(draft: Draft, over: MergedMembers): MadePlan {
   if (draft.targets.members.size === 0) {
-    const { parsed } = draft.query;
-    return madeOf(mergedPlan({ answer: parsed.kind, query: parsed.text, notes: draft.notes }, over), parsed);
+    const { query } = draft;
+    return madeOf(mergedPlan({ answer: query.kind, query: query.text, notes: draft.notes }, over), query);
   }
   const made = severalClauses(draft, true);
   return { ...made, plan: withMembers(made.plan, over) };
@@ -148,7 +149,7 @@ const hasNested = ({ query, targets }: Draft): boolean =>
   query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
 
 /** A SERVICE may mean several endpoints. */
-export const hasSeveral = (query: AnalysedQuery): boolean =>
+export const hasSeveral = (query: Query): boolean =>
   query.services.some(({ target }) => (target.kind === "variable" ? target.values : isKeyword(target.iri)));
 
 /** The same query in a new text, analysed and checked afresh. */
@@ -160,7 +161,7 @@ function redraft(draft: Draft, text: string, task = draft.task): Draft {
       { next: "Name fewer endpoints in VALUES." },
     );
   }
-  const query = analyseQuery(parseQuery(text));
+  const query = parseQuery(text);
   return { ...draft, query, targets: serviceTargets(query, task) };
 }
 
@@ -170,7 +171,7 @@ const note = (draft: Draft, code: PlanNote["code"], message: string): Draft => (
 });
 
 /** FROM and the protocol's dataset describe the dataset of this service, which is empty. */
-function datasetNotes(query: AnalysedQuery, { request, entry }: PlanTask): readonly PlanNote[] {
+function datasetNotes(query: Query, { request, entry }: PlanTask): readonly PlanNote[] {
   const given = query.datasets.length + request.defaultGraphs.length + request.namedGraphs.length;
   if (given === 0) return [];
   if (entry && query.outside.length > 0) {
@@ -187,9 +188,9 @@ function datasetNotes(query: AnalysedQuery, { request, entry }: PlanTask): reado
   return [{ code: "DATASET_IGNORED", message }];
 }
 
-function homeless(query: AnalysedQuery, { context }: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
-  const where = pattern && placeOf(query.parsed, pattern);
-  return serviceRequired(query.parsed, { where, homes: rankedHomes(query.parsed, context) }, context);
+function homeless(query: Query, { context }: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
+  const where = pattern && query.whereIs(pattern);
+  return serviceRequired(query, { where, homes: rankedHomes(query, context) }, context);
 }
 
 /** No endpoint takes part: evaluated over the empty dataset. */
@@ -197,24 +198,24 @@ function evaluatedHere(draft: Draft): MadePlan {
   const { query, task } = draft;
   const [pattern] = query.outside;
   if (pattern) throw outsideService(query, pattern);
-  if (query.parsed.form === "DESCRIBE") throw homeless(query, task, undefined);
+  if (query.form === "DESCRIBE") throw homeless(query, task, undefined);
   // After a prune the note on that says why no endpoint is asked.
   const isPruned = draft.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT");
   const none = "The query reads no data, so no endpoint was asked.";
   const noted = isPruned ? draft : note(draft, "EVALUATED_HERE", none);
-  const text = query.datasets.length > 0 ? withoutDatasets(query.parsed) : query.parsed.text;
+  const text = query.datasets.length > 0 ? withoutDatasets(query) : query.text;
   const skeleton = withAbsoluteIris(text);
   const { notes } = noted;
   const plan = {
     kind: "federated",
-    answer: query.parsed.kind,
+    answer: query.kind,
     query: text,
     skeleton,
     clauses: [],
     members: [],
     notes,
   } as const;
-  return madeOf(plan, query.parsed);
+  return madeOf(plan, query);
 }
 
 /** On `/sparql` a SERVICE inside GRAPH gives nothing, because our dataset has no named graph. */
@@ -280,8 +281,8 @@ function severalEndpoints(draft: Draft): MadePlan {
   const { query, task } = draft;
   const [outside] = query.outside;
   if (outside && !task.entry) throw outsideService(query, outside);
-  refuseLargeEvaluation(query.parsed.text, foldedTokens(query.parsed));
-  if (query.parsed.form === "DESCRIBE") {
+  refuseLargeEvaluation(query.text, foldedTokens(query));
+  if (query.form === "DESCRIBE") {
     throw new FedwayError(
       "SERVICE_REQUIRED",
       "DESCRIBE over several endpoints does not say which of them describes the resources.",
@@ -309,12 +310,12 @@ function lift(draft: Draft): Draft {
   return note(lifted, "SERVICE_LIFTED", "A SERVICE inside another SERVICE was taken out and is called from here.");
 }
 
-function outsideService(query: AnalysedQuery, pattern: OutsidePattern): FedwayError {
+function outsideService(query: Query, pattern: OutsidePattern): FedwayError {
   return new FedwayError(
     "PATTERN_OUTSIDE_SERVICE",
     "A pattern stands outside of every SERVICE, so no endpoint answers it.",
     {
-      where: placeOf(query.parsed, pattern),
+      where: query.whereIs(pattern),
       next: "Move the pattern into the SERVICE of the endpoint that has its data.",
     },
   );

@@ -3,7 +3,7 @@ import type { CatalogEntry } from "../registry/catalog.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
 import {
   isWord,
-  type ParsedQuery,
+  type Query,
   parseQuery,
   substituted,
   type SubstitutedText,
@@ -46,7 +46,7 @@ const longestHomeless = 20_000;
 
 /** A text that names no endpoint and does not declare its prefixes, with one meaning of them. */
 export interface Reading extends FilledText {
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
   /** The endpoints that know the prefixes so, and have to do with the query; best first. */
   readonly homes: readonly Home[];
 }
@@ -112,7 +112,7 @@ function describedMeanings(written: SubstitutedText, ids: readonly string[], con
 }
 
 /** Undefined for a text that is no legal query. */
-export function parsedIfLegal(text: string): ParsedQuery | undefined {
+export function parsedIfLegal(text: string): Query | undefined {
   try {
     return parseQuery(text);
   } catch (error) {

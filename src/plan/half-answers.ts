@@ -1,5 +1,4 @@
-import type { AnalysedQuery } from "../sparql/structure.ts";
-import { editText } from "../sparql/rewrite.ts";
+import type { Query } from "../sparql/query.ts";
 import { queryPatterns, termsOf, type UsedTerm } from "../sparql/patterns.ts";
 import { federationWith } from "./offer-endpoints.ts";
 import type { KnownPart, PlanContext, PlanTask } from "./plan-request.ts";
@@ -27,7 +26,7 @@ const mostNotes = 3;
  * Which endpoints have other parts of what the query asks one for by name: an answer of one part must not look whole. Patterns about
  * a constant subject ask for one thing, which is in one part.
  */
-export function partNotes(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): readonly PlanNote[] {
+export function partNotes(query: Query, targets: ServiceTargets, task: PlanTask): readonly PlanNote[] {
   const { context } = task;
   const { parts } = context;
   if (parts === undefined) return [];
@@ -42,24 +41,20 @@ export function partNotes(query: AnalysedQuery, targets: ServiceTargets, task: P
   return notes.slice(0, mostNotes);
 }
 
-function askedOf(
-  { parsed, services }: AnalysedQuery,
-  { members }: ServiceTargets,
-  { entry, over }: PlanTask,
-): readonly Asked[] {
+function askedOf(query: Query, { members }: ServiceTargets, { entry, over }: PlanTask): readonly Asked[] {
   const named = new Map<
     string | undefined,
     Pick<PlannedEndpoint, "id"> & { readonly all: readonly { readonly id?: string | undefined }[] }
   >();
   const name = (iri: string | undefined, { id, over: merged }: Pick<PlannedEndpoint, "id" | "over">): void =>
     void named.set(iri, { id, all: merged?.members ?? [{ id }] });
-  for (const { target, element } of services) {
+  for (const { target, element } of query.services) {
     const endpoint = members.get(element.from);
     if (target.kind === "iri" && endpoint) name(target.iri, endpoint);
   }
   if (entry) name(undefined, { id: entry.id });
   if (over) named.set(undefined, { all: over.members });
-  const placed = Map.groupBy(queryPatterns(parsed, { services: true }), ({ service }) => service);
+  const placed = Map.groupBy(queryPatterns(query, { services: true }), ({ service }) => service);
   return [...placed].flatMap(([iri, patterns]) => {
     const { id, all } = named.get(iri) ?? {};
     return all ? [{ id, iri, members: new Set(all.map((member) => member.id)), uses: usesOf(patterns) }] : [];
@@ -104,7 +99,7 @@ function missingOf(part: KnownPart, { uses, isAsked, context }: Looking): readon
 interface Naming {
   readonly id: string;
   readonly iri: string | undefined;
-  readonly query: AnalysedQuery;
+  readonly query: Query;
   readonly context: PlanContext;
 }
 
@@ -134,6 +129,6 @@ function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNot
       ? [{ range: { from: at, to: at + 1 }, replacement: `<${federation}>` }]
       : [],
   );
-  const asking = editText(query.parsed, edits);
+  const asking = query.cut(edits);
   return { code: "PART_ASKED", message: `${said} SERVICE <${federation}> asks ${all}.`, query: asking };
 }

@@ -1,12 +1,12 @@
 import { nearest } from "../errors/nearest.ts";
 import type { Suggestion } from "../errors/fedway-error.ts";
-import { type ParsedQuery, writtenIri } from "../sparql/query.ts";
+import { type Query, writtenIri } from "../sparql/query.ts";
 import type { UsedTerm } from "../sparql/patterns.ts";
 import type { KnownTerms, PlanContext } from "./plan-request.ts";
 import { keyOf } from "./rank-homes.ts";
 
 /** An IRI as the query writes it, within bounds. */
-export const written = (iri: string, { prologue }: Pick<ParsedQuery, "prologue">): string =>
+export const written = (iri: string, { prologue }: Pick<Query, "prologue">): string =>
   writtenIri(prologue, iri).slice(0, 200);
 
 /** Like enough to be named. */
@@ -15,7 +15,7 @@ const leastLike = 0.5;
 interface Lacking {
   /** Ids of the endpoints that are asked. */
   readonly ids: readonly string[];
-  readonly parsed: Pick<ParsedQuery, "prologue">;
+  readonly parsed: Pick<Query, "prologue">;
   readonly terms: KnownTerms;
 }
 

@@ -1,7 +1,6 @@
 import { type ErrorWhere, FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry, Federation } from "../registry/catalog.ts";
-import type { AnalysedQuery, ServiceClause } from "../sparql/structure.ts";
-import type { ParsedQuery } from "../sparql/query.ts";
+import type { Query, ServiceClause } from "../sparql/query.ts";
 import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
 import { type MeantTerm, meantInstead, written } from "./known-terms.ts";
 import type { PlanContext } from "./plan-request.ts";
@@ -21,7 +20,7 @@ interface OfferedEndpoint {
 const offeredAtMost = 10;
 
 /** Ranked homes as they are offered: one for all copies of the same data, the original where that is up; those that are down last. */
-function offeredHomes(homes: readonly Home[], parsed: ParsedQuery, context: PlanContext): readonly OfferedEndpoint[] {
+function offeredHomes(homes: readonly Home[], parsed: Query, context: PlanContext): readonly OfferedEndpoint[] {
   const { catalog } = context;
   const groups = Map.groupBy(homes, ({ id }) => catalog.published.originalOf(id));
   const offered = [...groups].flatMap(([original, group]) => {
@@ -74,7 +73,7 @@ const mostMeant = 3;
  * meant by terms that are not, else who has something else to do with the query, or all of a small catalogue.
  */
 export function serviceRequired(
-  parsed: ParsedQuery,
+  parsed: Query,
   { where, note = () => "", homes }: Homeless,
   context: PlanContext,
 ): FedwayError {
@@ -160,7 +159,7 @@ function evidenceText(offered: readonly OfferedEndpoint[]): readonly string[] {
   return having.length === 0 ? [] : [`By known facts, ${having.map(textOf).join("; ")}.`];
 }
 
-function meantText({ term, suggestion, holders }: MeantTerm, parsed: ParsedQuery, context: PlanContext): string {
+function meantText({ term, suggestion, holders }: MeantTerm, parsed: Query, context: PlanContext): string {
   const federation = federationWith((members) => holders.every((id) => members.has(id)), context);
   const where = holders.length > 1 && federation ? `federation ${federation.id}` : holders.slice(0, 3).join(", ");
   const iri = written(suggestion.term.slice(1, -1), parsed);
@@ -172,15 +171,15 @@ function meantText({ term, suggestion, holders }: MeantTerm, parsed: ParsedQuery
  */
 export function misplacedExtension(
   iri: string,
-  { parsed, services, outside }: AnalysedQuery,
+  query: Query,
   { clause, context }: { readonly clause: ServiceClause; readonly context: PlanContext },
 ): FedwayError | undefined {
   const holders = extensionHolders(iri, context);
   if (holders.size === 0) return undefined;
-  const ranked = offeredHomes(rankedHomes(parsed, context, new Set(holders.keys())), parsed, context);
+  const ranked = offeredHomes(rankedHomes(query, context, new Set(holders.keys())), query, context);
   const endpoints = ranked.map(({ entry }) => entry.id);
   const [best = ""] = endpoints;
-  const isHomeless = services.length === 1 && outside.length > 0;
+  const isHomeless = query.services.length === 1 && query.outside.length > 0;
   const code = isHomeless ? "SERVICE_REQUIRED" : "SERVICE_TARGET_REFUSED";
   return new FedwayError(code, `SERVICE <${iri}> is no endpoint: it extends the engine of ${best}.`, {
     where: clause.where,

@@ -1,6 +1,6 @@
 import { nearest } from "../errors/nearest.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { ParsedQuery, SubstitutedText } from "../sparql/query.ts";
+import type { Query, SubstitutedText } from "../sparql/query.ts";
 import { namesEndpoint, parsedIfLegal, readingsOf, withEndpointPrefixes } from "./fill-prefixes.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { DirectPlan, PlanNote } from "./query-plan.ts";
@@ -12,7 +12,7 @@ import { unparsedPlan } from "./unparsed-plan.ts";
 /** A text as it was understood. */
 export interface ReadQuery {
   /** Or a plan for a text that only its endpoint understands. */
-  readonly parsed: ParsedQuery | DirectPlan;
+  readonly parsed: Query | DirectPlan;
   /** The text that was parsed. */
   readonly source: SubstitutedText;
   /** Note on changes to the text. */

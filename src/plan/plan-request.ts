@@ -1,6 +1,6 @@
 import type { Catalog, CatalogEntry, Federation } from "../registry/catalog.ts";
 import type { Suggestion } from "../errors/fedway-error.ts";
-import type { ParsedQuery, QueryTree } from "../sparql/query.ts";
+import type { Query, QueryTree } from "../sparql/query.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { UsedTerm } from "../sparql/patterns.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
@@ -56,7 +56,7 @@ export interface KnownPart {
 }
 
 /** Remarks from descriptions on an empty answer; `diagnosis/check/remarks.ts` fits. */
-export type Remarks = (query: ParsedQuery, plan: DirectPlan | FederatedPlan, place: Place) => readonly PlanNote[];
+export type Remarks = (query: Query, plan: DirectPlan | FederatedPlan, place: Place) => readonly PlanNote[];
 
 /** Certain facts about the data of endpoints; `selection/` fits. */
 export interface KnownSources {

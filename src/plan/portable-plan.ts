@@ -1,22 +1,20 @@
 import { literalText } from "../rdf/term-text.ts";
 import {
-  type AnalysedQuery,
-  analyseQuery,
+  type Query,
   type Element,
   type Group,
   groupsOf,
   groupsOfSelect,
   type OutsidePattern,
-  projectedVariables,
   projectsAll,
   type SelectOutline,
   selectsOf,
-  shareName,
   type TokenRange,
-  union,
-} from "../sparql/structure.ts";
-import { editText, type TextEdit, textOf } from "../sparql/rewrite.ts";
-import { isWord, type ParsedQuery, parseQuery, tokenAt } from "../sparql/query.ts";
+  type TextEdit,
+  isWord,
+  parseQuery,
+  tokenAt,
+} from "../sparql/query.ts";
 import { type TripleTerm, type TripleText, tripleTexts } from "../sparql/patterns.ts";
 import type { DirectPlan, FederatedPlan, MergedMembers, PlanNote } from "./query-plan.ts";
 import { patternSources } from "./source-selection.ts";
@@ -51,10 +49,7 @@ function portableDirect({ endpoint, query, silent, notes, defaultGraphs, namedGr
   const service = `SERVICE ${silent ? "SILENT " : ""}<${endpoint.url}>`;
   const groups = groupsOfSelect(outline);
   return {
-    query: editText(
-      parsed,
-      groups.map((range) => inGroup(`${service} ${textOf(parsed, range)}`, range)),
-    ),
+    query: parsed.cut(groups.map((range) => inGroup(`${service} ${parsed.textOf(range)}`, range))),
   };
 }
 
@@ -81,13 +76,13 @@ function portableFederated(plan: FederatedPlan): PortablePlan {
   const here = plan.clauses.find(({ endpoint, evaluatedHere }) => evaluatedHere && !endpoint.over);
   if (here) return { why: `${here.endpoint.id ?? here.endpoint.url} does not support a feature that its clause uses.` };
   if (!plan.over) return { query: plan.query };
-  const query = analyseQuery(parseQuery(plan.query));
+  const query = parseQuery(plan.query);
   const hindered = hindrance(query);
   if (hindered) return hindered;
-  const writer = new PatternWriter(query.parsed, homesIn(plan.over));
+  const writer = new PatternWriter(query, homesIn(plan.over));
   const written = writtenQuery(query, writer);
   if ("why" in written) return written;
-  return { ...written, notes: joinsNodes(query.parsed, writer.nodes) ? [blankNodesNote] : undefined };
+  return { ...written, notes: joinsNodes(query, writer.nodes) ? [blankNodesNote] : undefined };
 }
 
 /** Which endpoints have matches of a pattern. */
@@ -102,17 +97,17 @@ export interface PatternHomes {
 }
 
 /** Writes a query without SERVICE as one in which every pattern stands in a SERVICE at each of its homes. */
-export function serviceQuery(parsed: ParsedQuery, homes: PatternHomes): PortablePlan {
-  const query = analyseQuery(parsed);
+export function serviceQuery(parsed: Query, homes: PatternHomes): PortablePlan {
+  const query = parsed;
   const hindered = hindrance(query);
   return hindered ?? writtenQuery(query, new PatternWriter(parsed, homes));
 }
 
-function writtenQuery({ parsed, outside }: AnalysedQuery, writer: PatternWriter): PortablePlan {
-  const edits = outside.map((range) => ({ range, replacement: writer.block(range) }));
-  const blocked = writer.hindrance ?? (writer.addsVariables ? helperHindrance(parsed) : undefined);
+function writtenQuery(query: Query, writer: PatternWriter): PortablePlan {
+  const edits = query.outside.map((range) => ({ range, replacement: writer.block(range) }));
+  const blocked = writer.hindrance ?? (writer.addsVariables ? helperHindrance(query) : undefined);
   if (blocked) return blocked;
-  return { query: editText(parsed, writer.addsVariables ? [...edits, ...explicit(parsed)] : edits) };
+  return { query: query.cut(writer.addsVariables ? [...edits, ...explicit(query)] : edits) };
 }
 
 /** The members of a federation whose facts do not leave them out of a pattern. */
@@ -131,36 +126,36 @@ const blankNodesNote: PlanNote = {
     "Rows that join two patterns on a blank node are missing from another engine's answer: SPARQL has no name for a blank node of an earlier answer.",
 };
 
-function formHindrance({ form, outline }: ParsedQuery): NoPortablePlan | undefined {
+function formHindrance({ form, outline }: Query): NoPortablePlan | undefined {
   if (form === "DESCRIBE") return { why: "Engines describe a resource differently.", next: "Use CONSTRUCT." };
   if (!outline.shortConstruct) return undefined;
   return { why: "CONSTRUCT WHERE has no place for SERVICE.", next: "Write its template out." };
 }
 
-function hindrance({ parsed, outside, datasets }: AnalysedQuery): NoPortablePlan | undefined {
-  const hindered = formHindrance(parsed);
+function hindrance(query: Query): NoPortablePlan | undefined {
+  const hindered = formHindrance(query);
   if (hindered) return hindered;
-  const isGraph = ({ from }: OutsidePattern): boolean => tokenAt(parsed.tokens, from).text === "GRAPH";
-  if (!outside.some(isGraph) && datasets.length === 0) return undefined;
+  const isGraph = ({ from }: OutsidePattern): boolean => tokenAt(query.tokens, from).text === "GRAPH";
+  if (!query.outside.some(isGraph) && query.datasets.length === 0) return undefined;
   return { why: "Named graphs of one name at several members are one graph, which SERVICE cannot say." };
 }
 
 /** Why a query cannot have more variables than were written. */
-function helperHindrance(query: ParsedQuery): NoPortablePlan | undefined {
+function helperHindrance(query: Query): NoPortablePlan | undefined {
   const { tokens } = query;
   const starAt = (at: number): boolean => isWord(tokens[at], "DISTINCT") && tokens[at + 1]?.text === "*";
   if (tokens.some((token, at) => isWord(token, "COUNT") && starAt(at + 2)))
     return { why: "COUNT(DISTINCT *) would count the variables that its patterns need in SERVICE clauses." };
-  if (starsOf(query.outline).some((select) => projectedVariables(tokens, select).size === 0))
+  if (starsOf(query.outline).some((select) => query.projected(select).size === 0))
     return { why: "SPARQL cannot write out a SELECT * that has no variable.", next: "Use ASK, or select a variable." };
   return undefined;
 }
 
 /** `SELECT *` with its variables written out, so that those of brackets and path steps do not show. */
-const explicit = ({ tokens, outline }: ParsedQuery): TextEdit[] =>
-  starsOf(outline).map((select) => ({
+const explicit = (query: Query): TextEdit[] =>
+  starsOf(query.outline).map((select) => ({
     range: { from: select.head.to - 1, to: select.head.to },
-    replacement: Array.from(projectedVariables(tokens, select), (name) => `?${name}`).join(" "),
+    replacement: Array.from(query.projected(select), (name) => `?${name}`).join(" "),
   }));
 
 /** Each SELECT, subqueries included, that projects all variables: the star ends its head. */
@@ -170,32 +165,34 @@ const starsOf = (outline: SelectOutline): SelectOutline[] => selectsOf(outline).
 type BlockNodes = ReadonlyMap<number, readonly ReadonlySet<string>[]>;
 
 /** True if a variable that may be a blank node stands in patterns of two SERVICEs that are joined. */
-function joinsNodes({ tokens, outline }: ParsedQuery, blocks: BlockNodes): boolean {
+function joinsNodes(query: Query, blocks: BlockNodes): boolean {
   let found = false;
   const joined = (parts: Iterable<ReadonlySet<string>>): Set<string> => {
     const all = new Set<string>();
     for (const part of parts) {
-      found ||= shareName(all, part);
+      found ||= !all.isDisjointFrom(part);
       for (const name of part) all.add(name);
     }
     return all;
   };
   const nodesOf = (element: Element): Set<string> => {
     const groups = groupsOf(element).map(nodesIn);
-    return element.kind === "union" ? union(groups) : joined([...(blocks.get(element.from) ?? []), ...groups]);
+    return element.kind === "union"
+      ? new Set(groups.flatMap((names) => [...names]))
+      : joined([...(blocks.get(element.from) ?? []), ...groups]);
   };
   const nodesIn = ({ select, elements }: Group): Set<string> => {
     if (!select) return joined(elements.map(nodesOf));
     const inner = joined(groupsOfSelect(select).map(nodesIn));
-    return inner.intersection(projectedVariables(tokens, select));
+    return inner.intersection(query.projected(select));
   };
-  joined(groupsOfSelect(outline).map(nodesIn));
+  joined(groupsOfSelect(query.outline).map(nodesIn));
   return found;
 }
 
 /** Writes blocks of triples as SERVICE clauses. */
 class PatternWriter {
-  readonly #query: ParsedQuery;
+  readonly #query: Query;
   readonly #homes: PatternHomes;
   /** In front of the names of variables that the query does not have. */
   readonly #helper: string;
@@ -205,7 +202,7 @@ class PatternWriter {
   /** Set when a pattern cannot be written. */
   hindrance: NoPortablePlan | undefined;
 
-  constructor(query: ParsedQuery, homes: PatternHomes) {
+  constructor(query: Query, homes: PatternHomes) {
     this.#query = query;
     this.#homes = homes;
     this.#helper = freshPrefix(query);
@@ -264,7 +261,7 @@ class PatternWriter {
 }
 
 /** Prefix that keeps the names of helper variables unlike those of the query: usually empty. */
-function freshPrefix({ tokens }: ParsedQuery): string {
+function freshPrefix({ tokens }: Query): string {
   const taken = (prefix: string): boolean =>
     tokens.some(({ kind, text }) => kind === "var" && text.slice(1).startsWith(`${prefix}fedway`));
   let prefix = "";

@@ -1,6 +1,4 @@
-import type { AnalysedQuery, ServiceElement } from "../sparql/structure.ts";
-import { colocateClauses, withoutEmptyClauses } from "../sparql/rewrite.ts";
-import { type ParsedQuery, treeOfGroup } from "../sparql/query.ts";
+import { type Query, type ServiceElement, colocateClauses, withoutEmptyClauses, treeOfGroup } from "../sparql/query.ts";
 import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
 import type { Draft } from "./decide-plan.ts";
 import { lackOf } from "./known-terms.ts";
@@ -26,7 +24,7 @@ export interface NotedText {
 export function prunedClauses(draft: Draft): NotedText | undefined {
   const { query, task } = draft;
   const sources = sourcesFor(query, task);
-  if (sources === undefined || query.parsed.form === "DESCRIBE") return undefined;
+  if (sources === undefined || query.form === "DESCRIBE") return undefined;
   const clauses = askedClauses(draft);
   const isTrusted = task.request.prune === "trust";
   if (clauses.length < 2 && !isTrusted) return undefined;
@@ -49,7 +47,7 @@ export function prunedClauses(draft: Draft): NotedText | undefined {
     note: leftOutNote(
       [...empty.values()],
       clauses.map(({ endpoint }) => endpoint.id),
-      { terms: task.context.terms, prologue: query.parsed.prologue },
+      { terms: task.context.terms, prologue: query.prologue },
     ),
     exclusions: isTrusted ? undefined : allExclusions(exclusions),
   };
@@ -73,7 +71,7 @@ interface LeftOut {
 }
 
 /** Known facts about the endpoints, unless they must not decide which of them are asked. */
-function sourcesFor({ outside }: AnalysedQuery, { context, request, entry, over }: PlanTask): KnownSources | undefined {
+function sourcesFor({ outside }: Query, { context, request, entry, over }: PlanTask): KnownSources | undefined {
   const isAnchored = outside.length === 0 || entry !== undefined || over !== undefined;
   return isAnchored && request.prune !== false ? context.sources : undefined;
 }
@@ -117,7 +115,7 @@ const lacking: Readonly<Record<Certificate["kind"], string>> = {
 
 interface Wording {
   readonly terms: KnownTerms | undefined;
-  readonly prologue: ParsedQuery["prologue"];
+  readonly prologue: Query["prologue"];
 }
 
 const leftOutNote = (

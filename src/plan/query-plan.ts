@@ -1,6 +1,6 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
-import type { ClauseText } from "../sparql/rewrite.ts";
+import type { ClauseText } from "../sparql/query.ts";
 import type { Exclusions, FactsKnown, SourceSelection, ValueKind } from "./source-selection.ts";
 
 /** An endpoint as a plan names it. `id` is absent for a target outside the catalogue (`FEDWAY_EGRESS=public`). */

@@ -1,5 +1,5 @@
 import type { PublishedFacts } from "../registry/catalog.ts";
-import { isWord, type ParsedQuery, resolveIri } from "../sparql/query.ts";
+import { isWord, type Query, resolveIri } from "../sparql/query.ts";
 import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
 import type { PlanContext } from "./plan-request.ts";
 
@@ -33,7 +33,7 @@ const mostThings = 50;
  * other terms of their namespaces, then those whose published queries name them most. Copies of the same data count as one holder.
  * @param among only these endpoints
  */
-export function rankedHomes(parsed: ParsedQuery, context: PlanContext, among?: ReadonlySet<string>): readonly Home[] {
+export function rankedHomes(parsed: Query, context: PlanContext, among?: ReadonlySet<string>): readonly Home[] {
   const originalOf = (id: string): string => context.catalog.published.originalOf(id);
   const endpoints = new Set(context.catalog.entries.map(({ id }) => originalOf(id))).size;
   const scores = new Map<string, { score: number; readonly has: string[] }>();
@@ -53,7 +53,7 @@ export function rankedHomes(parsed: ParsedQuery, context: PlanContext, among?: R
     .toSorted((left, right) => right.score - left.score || (left.id < right.id ? -1 : 1));
 }
 
-function cluesOf(parsed: ParsedQuery, context: PlanContext): readonly Clue[] {
+function cluesOf(parsed: Query, context: PlanContext): readonly Clue[] {
   const terms = usedTerms(parsed).flatMap((each) => each.terms);
   const answering = context.catalog.entries.map(({ id, url }) => ({ id, host: hostOf(url) }));
   const { services, things } = constantsOf(parsed, new Set(terms.map(({ iri }) => iri)));
@@ -150,7 +150,7 @@ function* publishedAt({ catalog }: PlanContext): Generator<{ readonly id: string
 }
 
 /** SERVICE targets, and the other IRIs of a query, each once. */
-function constantsOf({ tokens, prologue }: ParsedQuery, terms: ReadonlySet<string>) {
+function constantsOf({ tokens, prologue }: Query, terms: ReadonlySet<string>) {
   const services = new Set<string>();
   const things = new Set<string>();
   for (const [at, token] of tokens.entries()) {

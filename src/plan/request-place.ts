@@ -1,7 +1,6 @@
 import { twoTargets, unknownId } from "../errors/unknown-id.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { analyseQuery } from "../sparql/structure.ts";
-import { isWord, type ParsedQuery } from "../sparql/query.ts";
+import { isWord, type Query } from "../sparql/query.ts";
 import type { CatalogEntry, Federation } from "../registry/catalog.ts";
 import { type Draft, draftOf } from "./decide-plan.ts";
 import { similarIds } from "./meant-entries.ts";
@@ -61,10 +60,7 @@ export function withDescribed(draft: Draft): Draft {
  * by what is known of its terms, and no term is known of other endpoints only. Undefined for what a federation has no answer to:
  * GRAPH, datasets, and DESCRIBE, which may be of any triple.
  */
-export function describedMeant(
-  parsed: ParsedQuery,
-  { context, request, entry, over }: PlanTask,
-): Federation | undefined {
+export function describedMeant(parsed: Query, { context, request, entry, over }: PlanTask): Federation | undefined {
   const { catalog } = context;
   const federation = entry || over ? undefined : catalog.federations.find(({ builtIn }) => builtIn);
   if (federation === undefined || !isPlain(parsed, request)) return undefined;
@@ -77,10 +73,10 @@ export function describedMeant(
 }
 
 /** A federation can have an answer: there are triples to match, and no graphs to choose from. */
-function isPlain(parsed: ParsedQuery, { strict, defaultGraphs, namedGraphs }: PlanRequest): boolean {
+function isPlain(parsed: Query, { strict, defaultGraphs, namedGraphs }: PlanRequest): boolean {
   const isOther = strict || parsed.form === "DESCRIBE" || defaultGraphs.length + namedGraphs.length > 0;
   if (isOther || parsed.tokens.some((token) => isWord(token, "SERVICE", "GRAPH", "FROM"))) return false;
-  return analyseQuery(parsed).outside.length > 0;
+  return parsed.outside.length > 0;
 }
 
 /** How many endpoints the federation of all described ones leaves unasked, where a request names it or means it. */

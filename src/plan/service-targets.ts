@@ -1,6 +1,6 @@
 import { type ErrorWhere, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry, Federation } from "../registry/catalog.ts";
-import { type AnalysedQuery, haveService, type ServiceClause } from "../sparql/structure.ts";
+import { type Query, elementsWithin, type ServiceClause } from "../sparql/query.ts";
 import { entryMeant, longestTarget, nearMisses } from "./meant-entries.ts";
 import { misplacedExtension } from "./offer-endpoints.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
@@ -22,7 +22,12 @@ export const isOpenTarget = ({ url }: PlannedEndpoint): boolean => url.startsWit
 /** A target variable that has a value in each solution that the clause is joined with, so that it can be asked with these. */
 function isBoundTarget({ target, parent, inGraph, place, element }: ServiceClause): boolean {
   const isPlain = parent === undefined && inGraph === "none" && !place.includes("exists");
-  return target.kind === "variable" && target.isBound && isPlain && !haveService([element.group], () => true);
+  return (
+    target.kind === "variable" &&
+    target.isBound &&
+    isPlain &&
+    !elementsWithin([element.group]).some(({ kind }) => kind === "service")
+  );
 }
 
 /** A federation as SERVICE names it; one of a single member is that member. */
@@ -75,7 +80,7 @@ export function mirrorsIn(entries: readonly CatalogEntry[]): ReadonlyMap<string,
  * Looks up every SERVICE target at every nesting level; those of a variable are checked for each of its values.
  * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `SERVICE_VARIABLE_UNBOUND`, `SERVICE_REQUIRED`
  */
-export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTargets {
+export function serviceTargets(query: Query, task: PlanTask): ServiceTargets {
   const members = new Map<number, PlannedEndpoint>();
   const pseudo = new Set<number>();
   const normalised = new Map<string, PlannedEndpoint>();
@@ -107,7 +112,7 @@ const isCatalogued = (iri: string, { catalog }: PlanContext): boolean =>
   catalog.byUrl(iri) !== undefined || catalog.federationByUrl(iri) !== undefined;
 
 /** @throws FedwayError for a target that extends the engine of an endpoint and stands outside of it */
-function refuseMisplaced(iri: string, clause: ServiceClause, query: AnalysedQuery, context: PlanContext): void {
+function refuseMisplaced(iri: string, clause: ServiceClause, query: Query, context: PlanContext): void {
   const misplaced = misplacedExtension(iri, query, { clause, context });
   if (misplaced) throw misplaced;
 }

@@ -2,9 +2,15 @@ import type { DirectPlan, FederatedPlan, MergedMembers, PlannedEndpoint, PlanNot
 import type { SelectOptions } from "../plan/plan-request.ts";
 import type { AskedPattern, PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
 import { constructsOf, isEnginePredicate, queryPatterns } from "../sparql/patterns.ts";
-import { afterPrologue, isWord, type ParsedQuery, parseQuery, tokenAt } from "../sparql/query.ts";
-import { splitClauses } from "../sparql/rewrite.ts";
-import { analyseQuery, columnsOf, isAggregateOfAll } from "../sparql/structure.ts";
+import {
+  afterPrologue,
+  isWord,
+  type Query,
+  parseQuery,
+  tokenAt,
+  splitClauses,
+  isAggregateOfAll,
+} from "../sparql/query.ts";
 import type { FactTable } from "./fact-table.ts";
 import { exclusionsOf, withExclusions } from "./exclusions.ts";
 import { type Lacks, MemberView } from "./member-view.ts";
@@ -67,7 +73,7 @@ function selectedPlan(
 type Found = ReadonlyMap<string, PatternSources | undefined>;
 
 /** The different patterns outside of every SERVICE, by key. */
-function shapesOf(query: ParsedQuery): ReadonlyMap<string, Shape> {
+function shapesOf(query: Query): ReadonlyMap<string, Shape> {
   const asked: Shape[] = queryPatterns(query).filter(({ graph }) => graph !== "none");
   const isGraph = query.tokens.some((token) => isWord(token, "GRAPH"));
   // The names of graphs may be asked for, which every member may have.
@@ -193,7 +199,7 @@ function leftOutMessage(leftOut: number, all: number, found: Found): string {
 /** Answers with fewer rows are not cut without a sign. */
 const fewRows = 1_000;
 
-const hasFewRows = ({ kind, ast }: ParsedQuery, limit = fewRows): boolean =>
+const hasFewRows = ({ kind, ast }: Query, limit = fewRows): boolean =>
   kind === "boolean" || limit < fewRows || (ast.queryType === "SELECT" && isAggregateOfAll(ast));
 
 /**
@@ -202,7 +208,7 @@ const hasFewRows = ({ kind, ast }: ParsedQuery, limit = fewRows): boolean =>
  */
 function exclusivePlan(
   plan: FederatedPlan,
-  query: ParsedQuery,
+  query: Query,
   cutsKnown: (endpoint: PlannedEndpoint) => boolean,
 ): DirectPlan | FederatedPlan | undefined {
   const [endpoint] = plan.over?.members ?? [];
@@ -212,19 +218,19 @@ function exclusivePlan(
   const limit = query.ast.queryType === "SELECT" ? query.ast.limit : undefined;
   if (!hasFewRows(query, limit) && !cutsKnown(endpoint)) return asClause(plan, query, endpoint);
   const none = { silent: undefined, defaultGraphs: [], namedGraphs: [] };
-  const columns = columnsOf(query);
+  const columns = query.columns;
   const facts = plan.over?.selection?.facts;
   return { kind: "direct", answer, endpoint, query: plan.query, columns, limit, ...none, notes, exclusions, facts };
 }
 
 /** The query as a SERVICE clause; undefined where its form or order would be lost. */
-function asClause(plan: FederatedPlan, query: ParsedQuery, endpoint: PlannedEndpoint): FederatedPlan | undefined {
+function asClause(plan: FederatedPlan, query: Query, endpoint: PlannedEndpoint): FederatedPlan | undefined {
   const { text, tokens, ast } = query;
-  const columns = columnsOf(query)?.asked.map((name) => `?${name}`) ?? [];
+  const columns = query.columns?.asked.map((name) => `?${name}`) ?? [];
   if (columns.length === 0 || ("order" in ast && ast.order !== undefined)) return undefined;
   const at = tokenAt(tokens, afterPrologue(tokens)).start;
   const select = `SELECT ${columns.join(" ")} WHERE { SERVICE <${endpoint.url}> { ${text.slice(at)}\n} }`;
   const asked = text.slice(0, at) + select;
-  const { skeleton, clauses } = splitClauses(analyseQuery(parseQuery(asked)));
+  const { skeleton, clauses } = splitClauses(parseQuery(asked));
   return { ...plan, query: asked, skeleton, clauses: clauses.map((clause) => Object.assign(clause, { endpoint })) };
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import { analyseQuery } from "../../src/sparql/structure.ts";
 import { parseQuery } from "../../src/sparql/query.ts";
 import { planFor } from "../unit/plan/plan-cases.ts";
 
@@ -29,7 +28,7 @@ const syntaxFed: readonly {
 describe("sparql11/syntax-fed", () => {
   it("has 3 cases", () => expect(syntaxFed).toHaveLength(3));
   it.each(syntaxFed)("$name", ({ text, silent, outside }) => {
-    const query = analyseQuery(parseQuery(text));
+    const query = parseQuery(text);
     expect(query.services).toHaveLength(1);
     expect(query.services[0]).toMatchObject({ silent, target: { kind: "iri", iri: "http://h/e" } });
     expect(query.outside).toHaveLength(outside);
@@ -121,14 +120,14 @@ describe("valid queries survive the removal of their wrapper", () => {
     if (plan.kind !== "federated") return;
     const sent = writtenOut.get(body) ?? body;
     expect(compact(plan.query)).toContain(compact(`SERVICE <http://a.example/sparql> { ${sent}\n }`));
-    expect(analyseQuery(parseQuery(plan.query)).services).toHaveLength(2);
+    expect(parseQuery(plan.query).services).toHaveLength(2);
   });
 
   it.each(bodies)("/endpoints/a: { %s SERVICE <b> {} }", (body) => {
     const plan = planFor(`${prologue}ASK { ${body}\n SERVICE <b> { ?v1 ?v2 ?v3 } }`, { endpointId: "a" });
     expect(plan.kind).not.toBe("rejected");
     if (plan.kind === "rejected") return;
-    const planned = analyseQuery(parseQuery(plan.query));
+    const planned = parseQuery(plan.query);
     // A body that needs no data leaves everything to the other endpoint.
     if (plan.kind === "direct") expect([plan.endpoint.id, planned.services.length]).toEqual(["b", 0]);
     else expect([plan.members.length, planned.outside.length]).toEqual([2, 0]);

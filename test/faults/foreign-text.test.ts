@@ -8,7 +8,6 @@ import { bareMediaType, negotiateFormat } from "../../src/results/negotiation.ts
 import { parseAnswer } from "../../src/results/parse.ts";
 import { createAnswerScanner } from "../../src/results/parse.ts";
 import { transcode } from "../../src/results/serialize.ts";
-import { analyseQuery } from "../../src/sparql/structure.ts";
 import { parseQuery } from "../../src/sparql/query.ts";
 import { acceptsCoding } from "../../src/outbound/content-coding.ts";
 import { documentMediaType, answerMediaType } from "../../src/outbound/media-types.ts";
@@ -166,7 +165,7 @@ describe("scanners", () => {
 const origin = new URL("http://t.example/");
 const hydra = "http://www.w3.org/ns/hydra/core#";
 
-const sparql: Reader = { name: "SPARQL", read: (text) => analyseQuery(parseQuery(text)) };
+const sparql: Reader = { name: "SPARQL", read: (text) => parseQuery(text) };
 
 /** Everything else that reads text of others; some of it is cut before it is read, and must be. */
 const others: readonly Reader[] = [

@@ -54,14 +54,7 @@ export const modules: readonly Module[] = [
   { name: "rdf", imports: [], packages: ["n3"] },
   {
     name: "sparql",
-    publicFiles: [
-      "default-graphs.ts",
-      "patterns.ts",
-      "query.ts",
-      "rewrite.ts",
-      "sendable-condition.ts",
-      "structure.ts",
-    ],
+    publicFiles: ["default-graphs.ts", "patterns.ts", "query.ts", "sendable-condition.ts"],
     imports: whole("rdf"),
     packages: ["lru-cache", "sparqljs", "@traqula/*", "rdf-data-factory"],
   },

@@ -1,8 +1,6 @@
 import { rdf } from "../../src/rdf/vocabularies.ts";
-import { editText, type TextEdit, textOf } from "../../src/sparql/rewrite.ts";
-import { type ParsedQuery, parseQuery, writtenIri } from "../../src/sparql/query.ts";
+import { type TextEdit, type Query, parseQuery, writtenIri, type TokenRange } from "../../src/sparql/query.ts";
 import { patternTerm, type PatternTerm } from "../../src/sparql/patterns.ts";
-import type { TokenRange } from "../../src/sparql/structure.ts";
 import type { Random } from "./random.ts";
 import type { DataTruth, PropertyTruth } from "./void-truth.ts";
 
@@ -20,7 +18,7 @@ interface WrittenTriple {
 
 /** What a break looks at. */
 interface Breakable {
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
   readonly triples: readonly WrittenTriple[];
   /** Constants that comparisons have, and the variable on the other side. */
   readonly compared: readonly { readonly name: string; readonly constant: Written }[];
@@ -34,11 +32,11 @@ type Break = (query: Breakable) => readonly TextEdit[] | undefined;
 export function broken(text: string, kind: string, known: Pick<Breakable, "truth" | "random">): string | undefined {
   const parsed = parseQuery(text);
   const edits = breaks[kind]?.({ parsed, ...known, ...writtenIn(parsed) });
-  return edits === undefined || edits.length === 0 ? undefined : editText(parsed, edits);
+  return edits === undefined || edits.length === 0 ? undefined : parsed.cut(edits);
 }
 
 /** The triple patterns that are written out, and the constants of comparisons. */
-export function writtenIn(parsed: ParsedQuery): Pick<Breakable, "triples" | "compared"> {
+export function writtenIn(parsed: Query): Pick<Breakable, "triples" | "compared"> {
   const triples: WrittenTriple[] = [];
   const compared: { name: string; constant: Written }[] = [];
   const written = (node: object): Written | undefined => {
@@ -138,8 +136,8 @@ export const breaks: Readonly<Record<string, Break>> = {
     const link = pick(links, random);
     return (
       link && [
-        { range: link.subject.range, replacement: textOf(parsed, link.object.range) },
-        { range: link.object.range, replacement: textOf(parsed, link.subject.range) },
+        { range: link.subject.range, replacement: parsed.textOf(link.object.range) },
+        { range: link.object.range, replacement: parsed.textOf(link.subject.range) },
       ]
     );
   },
@@ -172,7 +170,7 @@ export const breaks: Readonly<Record<string, Break>> = {
       return undefined;
     const moved = own
       .filter((triple) => !types.includes(triple) && triple.subject.range.to === triple.predicate.range.from)
-      .map(({ subject }) => ({ range: subject.range, replacement: textOf(parsed, link.subject.range) }));
+      .map(({ subject }) => ({ range: subject.range, replacement: parsed.textOf(link.subject.range) }));
     return moved.length === 0 ? undefined : [...without, ...moved];
   },
   "value as IRI": (query) => {

@@ -4,9 +4,7 @@ import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { termToText } from "../../src/results/terms.ts";
 import { createStoreClient } from "./store-client.ts";
 import type { FederatedPlan } from "../../src/plan/query-plan.ts";
-import { parseQuery } from "../../src/sparql/query.ts";
-import { analyseQuery } from "../../src/sparql/structure.ts";
-import { splitClauses } from "../../src/sparql/rewrite.ts";
+import { parseQuery, splitClauses } from "../../src/sparql/query.ts";
 
 /** An engine in this process, over endpoints with data in N-Triples, and what it may hold. */
 export function testEngine(data: Readonly<Record<string, string>> = {}, maxHeldBytes?: number): FederationEngine {
@@ -46,7 +44,7 @@ export async function engineAnswer(query: string, engine = plain, timeoutMs = 12
 /** A federated plan for a query whose SERVICE targets are absolute IRIs, without planning. */
 export function toFederatedPlan(text: string): FederatedPlan {
   const parsed = parseQuery(text);
-  const { skeleton, clauses } = splitClauses(analyseQuery(parsed));
+  const { skeleton, clauses } = splitClauses(parsed);
   const planned = clauses.map((clause) => Object.assign({}, clause, { endpoint: { url: clause.target.slice(1, -1) } }));
   const urls = [...new Set(planned.map(({ endpoint }) => endpoint.url))];
   return {

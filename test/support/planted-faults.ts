@@ -1,7 +1,5 @@
 import { iriText, stringText } from "../../src/rdf/term-text.ts";
-import { editText, type TextEdit, textOf } from "../../src/sparql/rewrite.ts";
-import type { TokenRange } from "../../src/sparql/structure.ts";
-import { type ParsedQuery, parseQuery, type Token } from "../../src/sparql/query.ts";
+import { type TextEdit, type TokenRange, type Query, parseQuery, type Token } from "../../src/sparql/query.ts";
 import type { DataFacts } from "../../shards/src/audit/data-facts.ts";
 import { type QueryFacts, readFacts } from "../../shards/src/audit/query-facts.ts";
 import { valueOf } from "../../shards/src/package/whole-store.ts";
@@ -24,7 +22,7 @@ export type FaultKind = keyof typeof faultKinds;
 
 interface Planting {
   readonly question: string;
-  readonly query: ParsedQuery;
+  readonly query: Query;
   readonly facts: QueryFacts;
   readonly data: DataFacts;
   readonly random: Random;
@@ -41,7 +39,7 @@ export function plantFaults(
   const faults = new Map<FaultKind, string>();
   for (const [kind, plant] of Object.entries(plants)) {
     const edits = plant(planting);
-    if (edits !== undefined) faults.set(kind as FaultKind, parseQuery(editText(query, edits)).text);
+    if (edits !== undefined) faults.set(kind as FaultKind, parseQuery(query.cut(edits)).text);
   }
   return faults;
 }
@@ -138,19 +136,19 @@ const plants: Readonly<Partial<Record<FaultKind, Plant>>> & Record<string, Plant
 
 const isAggregated = ({ columns }: QueryFacts): boolean => columns.some(({ aggregate }) => aggregate !== undefined);
 const isComparison = (token: Token | undefined): boolean => ["=", "<", ">", "<=", ">="].includes(token?.text ?? "");
-const headEnd = ({ outline }: ParsedQuery): number => outline.head.to - 1;
+const headEnd = ({ outline }: Query): number => outline.head.to - 1;
 
-function behind(query: ParsedQuery, at: number, more: string): TextEdit {
+function behind(query: Query, at: number, more: string): TextEdit {
   const range = { from: at, to: at + 1 };
-  return { range, replacement: textOf(query, range) + more };
+  return { range, replacement: query.textOf(range) + more };
 }
 
-function whereTokens({ tokens, outline }: ParsedQuery) {
+function whereTokens({ tokens, outline }: Query) {
   const { from = 0, to = 0 } = outline.where ?? {};
   return tokens.slice(from, to).map((token, index) => ({ at: from + index, token }));
 }
 
-const constants = ({ tokens }: ParsedQuery, { from, to }: TokenRange) =>
+const constants = ({ tokens }: Query, { from, to }: TokenRange) =>
   tokens.slice(from, to).filter(({ kind }) => kind === "string" || kind === "number");
 
 /** A pattern with a property of the same thing that the query does not read and the question has no word of. */

@@ -1,5 +1,4 @@
 import { rdf } from "../../src/rdf/vocabularies.ts";
-import { textOf } from "../../src/sparql/rewrite.ts";
 import { parseQuery } from "../../src/sparql/query.ts";
 import { writtenIn } from "./broken-queries.ts";
 import type { DataTruth } from "./void-truth.ts";
@@ -16,23 +15,23 @@ export function serviced(text: string, endpoints: ReadonlyMap<string, DataTruth>
     where.elements.some((each) => each.kind !== "triples" && !(each.kind === "filter" && each.exists.length === 0))
   )
     return undefined;
-  const filters = where.elements.filter(({ kind }) => kind === "filter").map((element) => textOf(parsed, element));
+  const filters = where.elements.filter(({ kind }) => kind === "filter").map((element) => parsed.textOf(element));
   const inside = (at: number): boolean => at >= where.from && at < where.to;
   const triples = writtenIn(parsed).triples.filter(({ subject }) => inside(subject.range.from));
   const clauses: string[] = [];
-  for (const star of Map.groupBy(triples, ({ subject }) => textOf(parsed, subject.range)).values()) {
+  for (const star of Map.groupBy(triples, ({ subject }) => parsed.textOf(subject.range)).values()) {
     const whole = holderOf(star, endpoints);
     for (const part of whole === undefined ? star.map((each) => [each]) : [star]) {
       const holder = holderOf(part, endpoints);
       if (holder === undefined) return undefined;
       const written = part.map((triple) =>
-        [triple.subject, triple.predicate, triple.object].map(({ range }) => textOf(parsed, range)).join(" "),
+        [triple.subject, triple.predicate, triple.object].map(({ range }) => parsed.textOf(range)).join(" "),
       );
       clauses.push(`SERVICE <http://${holder}.example/sparql> { ${written.join(" . ")} }`);
     }
   }
-  const before = textOf(parsed, { from: 0, to: where.from });
-  const after = textOf(parsed, { from: where.to, to: parsed.tokens.length });
+  const before = parsed.textOf({ from: 0, to: where.from });
+  const after = parsed.textOf({ from: where.to, to: parsed.tokens.length });
   return `${before} { ${[...clauses, ...filters].join("\n")} } ${after}`;
 }
 

@@ -55,7 +55,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "results/xml-rows.ts#open #triples #rows #row",
     "selection/member-view.ts",
     "sparql/rewrite/adapted-keys.ts",
-    "sparql/structure/analyse-query.ts",
+    "sparql/structure/analysis.ts",
     "sparql/dialect/stumble.ts",
     "sparql/patterns/joined-patterns.ts",
     "sparql/patterns/monotone.ts",

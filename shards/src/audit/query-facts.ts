@@ -1,11 +1,11 @@
 import { isObject } from "../guards.ts";
-import type { ParsedQuery } from "../../../src/sparql/query.ts";
+import type { Query } from "../../../src/sparql/query.ts";
 import { queryPatterns } from "../../../src/sparql/patterns.ts";
 import { rdf } from "../../../src/rdf/vocabularies.ts";
 
 /** A query as the checks read it. Variables are named without `?`; variables of subqueries that are renamed have both names. */
 export interface QueryFacts {
-  readonly query: ParsedQuery;
+  readonly query: Query;
   readonly columns: readonly Column[];
   /** Variables and expressions of GROUP BY; undefined without one. */
   readonly keys: readonly string[] | undefined;
@@ -54,7 +54,7 @@ type Node = Readonly<Record<string, unknown>>;
 type Sets = Map<string, Set<string>>;
 
 /** Reads a query that `parseQuery` has parsed. */
-export function readFacts(query: ParsedQuery): QueryFacts {
+export function readFacts(query: Query): QueryFacts {
   const nodes = [...nodesOf(query.ast)];
   const ast: Node = { ...query.ast };
   const { literals, ...patterns } = readPatterns(query, nodes);
@@ -75,7 +75,7 @@ export function readFacts(query: ParsedQuery): QueryFacts {
 }
 
 /** Facts from patterns about variables, also about those that a subquery renames. */
-function readPatterns(query: ParsedQuery, nodes: readonly Node[]) {
+function readPatterns(query: Query, nodes: readonly Node[]) {
   const [terms, things] = [new Set<string>(), new Set<string>()];
   const [properties, subjects, classes]: readonly [Sets, Sets, Sets] = [new Map(), new Map(), new Map()];
   const literals: UsedLiteral[] = [];

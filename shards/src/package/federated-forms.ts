@@ -1,8 +1,6 @@
 import { type PatternHomes, serviceQuery } from "../../../src/plan/portable-plan.ts";
 import { iriText, literalText } from "../../../src/rdf/term-text.ts";
-import { analyseQuery, elementsWithin, groupsOfSelect } from "../../../src/sparql/structure.ts";
-import { editRange, editText, textOf } from "../../../src/sparql/rewrite.ts";
-import { type ParsedQuery, parseQuery, resolveIri } from "../../../src/sparql/query.ts";
+import { elementsWithin, groupsOfSelect, type Query, parseQuery, resolveIri } from "../../../src/sparql/query.ts";
 import {
   type PatternTerm,
   type PlacedPattern,
@@ -34,7 +32,7 @@ export interface FederatedForms {
 
 /** The two federated forms of a query, or why it has none. */
 export async function federatedForms(
-  query: ParsedQuery,
+  query: Query,
   { store, shards }: { readonly store: WholeStore; readonly shards: readonly ShardEndpoint[] },
 ): Promise<FederatedForms | { readonly why: string }> {
   if (!store.hasShards) return { why: "The dataset has named graphs." };
@@ -42,7 +40,7 @@ export async function federatedForms(
   const homes = new Map<string, readonly string[]>();
   const unmatched: string[] = [];
   const written = plainQuery(query);
-  for (const { triples } of analyseQuery(written).outside) {
+  for (const { triples } of written.outside) {
     for (const triple of tripleTexts(written, triples)) {
       const text = textOfTriple(triple);
       if (homes.has(text)) continue;
@@ -72,7 +70,7 @@ export async function federatedForms(
  * The same query as all engines read it: escaped local names as IRIs, whose backslash Comunica keeps, and a line for the prologue,
  * where rdflib takes the `#` of a namespace for a comment in front of a SERVICE.
  */
-function plainQuery(query: ParsedQuery): ParsedQuery {
+function plainQuery(query: Query): Query {
   const { tokens, prologue } = query;
   const edits = tokens.flatMap((token, at) =>
     token.kind === "pname" && token.text.includes("\\")
@@ -80,7 +78,7 @@ function plainQuery(query: ParsedQuery): ParsedQuery {
       : [],
   );
   const body = { from: prologue.length, to: tokens.length };
-  return parseQuery(`${textOf(query, { from: 0, to: prologue.length })}\n${editRange(query, body, edits)}`);
+  return parseQuery(`${query.textOf({ from: 0, to: prologue.length })}\n${query.cutRange(body, edits)}`);
 }
 
 /**
@@ -96,8 +94,8 @@ const textOfTriple = ({ subject, predicate, object }: TripleText): string =>
   `${subject.text} ${predicate.text} ${object.text}`;
 
 /** The patterns that a triple pattern of a query, which may have a path, asks for. */
-const patternsOf = (query: ParsedQuery, triple: string): readonly PlacedPattern[] =>
-  queryPatterns(parseQuery(`${textOf(query, { from: 0, to: query.prologue.length })}\nSELECT * WHERE { ${triple} }`));
+const patternsOf = (query: Query, triple: string): readonly PlacedPattern[] =>
+  queryPatterns(parseQuery(`${query.textOf({ from: 0, to: query.prologue.length })}\nSELECT * WHERE { ${triple} }`));
 
 /** The graphs, which are named by the shards' URLs, with a match of one of these patterns. */
 async function urlsWith(store: WholeStore, patterns: readonly PlacedPattern[]): Promise<readonly string[]> {
@@ -144,8 +142,5 @@ async function likelyHomes(
 export function graphForm(text: string): string {
   const query = parseQuery(text);
   const services = [...elementsWithin(groupsOfSelect(query.outline))].filter(({ kind }) => kind === "service");
-  return editText(
-    query,
-    services.map(({ from }) => ({ range: { from, to: from + 1 }, replacement: "GRAPH" })),
-  );
+  return query.cut(services.map(({ from }) => ({ range: { from, to: from + 1 }, replacement: "GRAPH" })));
 }

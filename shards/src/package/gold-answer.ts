@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
-import { isWord, type ParsedQuery } from "../../../src/sparql/query.ts";
+import { isWord, type Query } from "../../../src/sparql/query.ts";
 import { type KeyedQuery, keyedQuery } from "../verify/uncut-query.ts";
 import { cellsOf, signaturesOf } from "./canonical-rows.ts";
 import { chosenQueries, tiedSolutions } from "./ties.ts";
@@ -50,7 +50,7 @@ export interface FoundAnswer {
 }
 
 /** Asks the whole dataset. @throws FedwayError as the store: the query takes too long, its answer is too large */
-export async function findGoldAnswer(store: WholeStore, query: ParsedQuery): Promise<FoundAnswer> {
+export async function findGoldAnswer(store: WholeStore, query: Query): Promise<FoundAnswer> {
   const unknown = { queries: [query], isComplete: false };
   const { queries, isComplete } = await chosenQueries(query, store).catch(() => unknown);
   const [first = query, ...more] = queries;
@@ -75,7 +75,7 @@ function withAlternatives(gold: OneAnswer, alternatives: readonly OneAnswer[], i
 }
 
 /** The answer to a query whose sub-SELECTs leave no choice. */
-async function findAnswer(store: WholeStore, query: ParsedQuery): Promise<FoundAnswer> {
+async function findAnswer(store: WholeStore, query: Query): Promise<FoundAnswer> {
   const keyed = keyedQuery(query);
   if (keyed !== undefined) {
     try {
@@ -89,7 +89,7 @@ async function findAnswer(store: WholeStore, query: ParsedQuery): Promise<FoundA
   return plainAnswer(query, await store.ask(query.text));
 }
 
-const isOrdered = ({ tokens, outline: { tail } }: ParsedQuery): boolean =>
+const isOrdered = ({ tokens, outline: { tail } }: Query): boolean =>
   tokens.slice(tail.from, tail.to).some((token) => isWord(token, "ORDER"));
 
 /** A solution with its canonical row and the text of its keys. */
@@ -106,7 +106,7 @@ function rankedOf(solution: Solution, columns: readonly string[]): Ranked {
 
 const byText = (left: Ranked, right: Ranked): number => compareText(left.text, right.text);
 
-function slicedAnswer(query: ParsedQuery, keyed: KeyedQuery, solutions: readonly Solution[]): FoundAnswer {
+function slicedAnswer(query: Query, keyed: KeyedQuery, solutions: readonly Solution[]): FoundAnswer {
   const { columns } = keyed;
   const taken: Ranked[] = [];
   const ties: TieClass[] = [];
@@ -133,7 +133,7 @@ function slicedAnswer(query: ParsedQuery, keyed: KeyedQuery, solutions: readonly
 const shownOf = (solution: Solution, columns: readonly string[]): Solution =>
   Object.fromEntries(columns.flatMap((name) => (solution[name] === undefined ? [] : [[name, solution[name]]])));
 
-function plainAnswer(query: ParsedQuery, answer: Answer): FoundAnswer {
+function plainAnswer(query: Query, answer: Answer): FoundAnswer {
   if (answer.kind === "boolean") {
     const { value } = answer;
     return { gold: { kind: "boolean", value, signature: digest(String(value)) }, solutions: [] };

@@ -1,5 +1,5 @@
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
+import { type Query, parseQuery } from "../../../src/sparql/query.ts";
 import type { RejectedQuery } from "../load/queries/load-queries.ts";
 import type { QueryReport, ShardReport } from "../report/shard-report.ts";
 import { federatedForms, type FederatedForms, graphForm, type ShardEndpoint } from "./federated-forms.ts";
@@ -53,7 +53,7 @@ export interface PackagedQuery {
 /** A packaged query, and what exports need beside it. */
 export interface PackageItem {
   readonly packaged: PackagedQuery;
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
   readonly solutions: readonly Solution[];
 }
 

@@ -6,12 +6,11 @@ import {
   groupsOfSelect,
   groupsWithin,
   isAggregated,
-  mentionedVariables,
   selectsOf,
-  visibleInElement,
-} from "../../../src/sparql/structure.ts";
-import { editText, textOf } from "../../../src/sparql/rewrite.ts";
-import { type ParsedQuery, parseQuery, tokenAt } from "../../../src/sparql/query.ts";
+  type Query,
+  parseQuery,
+  tokenAt,
+} from "../../../src/sparql/query.ts";
 import type { RuleKind } from "../rules/problem.ts";
 import { graphForm } from "./federated-forms.ts";
 import { type GoldAnswer, isGoldAnswer } from "./gold-answer.ts";
@@ -69,7 +68,7 @@ const sharedNames = ([one, other]: Pair): readonly string[] => [...one.names.int
 const sharedValues = (pair: Pair): readonly string[] =>
   sharedNames(pair).filter((name) => !pair.some((part) => subjectsIn(part).has(name)));
 
-function strataOfPair(query: ParsedQuery, group: Group, pair: Pair): readonly Stratum[] {
+function strataOfPair(query: Query, group: Group, pair: Pair): readonly Stratum[] {
   const joined = sharedNames(pair).length === 0 ? undefined : pair.some(isTest) ? "exists" : "join";
   return [
     ...(joined ? ([joined] as const) : []),
@@ -77,10 +76,10 @@ function strataOfPair(query: ParsedQuery, group: Group, pair: Pair): readonly St
   ];
 }
 
-function partOf({ tokens }: ParsedQuery, element: Element): Part {
+function partOf(query: Query, element: Element): Part {
   const inside = [element, ...elementsWithin(groupsOf(element))];
-  const shards = inside.flatMap((each) => (each.kind === "graph" ? [tokenAt(tokens, each.name).text] : []));
-  const names = isTest({ element }) ? mentionedVariables(tokens, element) : visibleInElement(tokens, element);
+  const shards = inside.flatMap((each) => (each.kind === "graph" ? [tokenAt(query.tokens, each.name).text] : []));
+  const names = isTest({ element }) ? query.variablesIn(element) : query.visibleIn(element);
   return { element, shards: new Set(shards), names };
 }
 
@@ -96,11 +95,11 @@ const pairsOf = (parts: readonly Part[]): readonly Pair[] =>
   );
 
 /** True if a FILTER with `=` or a BIND of the group ties a variable of one part to one of the other. */
-function comparesIn(query: ParsedQuery, { elements }: Group, [one, other]: Pair): boolean {
+function comparesIn(query: Query, { elements }: Group, [one, other]: Pair): boolean {
   return elements.some((element) => {
-    if (element.kind === "filter" && (element.exists.length > 0 || !textOf(query, element).includes("="))) return false;
+    if (element.kind === "filter" && (element.exists.length > 0 || !query.textOf(element).includes("="))) return false;
     if (element.kind !== "filter" && element.kind !== "bind") return false;
-    const mentioned = mentionedVariables(query.tokens, element);
+    const mentioned = query.variablesIn(element);
     const own = [one.names.difference(other.names), other.names.difference(one.names)];
     return own.every((names) => !names.isDisjointFrom(mentioned));
   });
@@ -116,12 +115,12 @@ const subjectsIn = ({ element }: Part): ReadonlySet<string> =>
   );
 
 /** Asks whether a variable of the part is a literal. */
-function literalQuery(query: ParsedQuery, { element }: Part, name: string): string {
-  const prologue = textOf(query, { from: 0, to: query.prologue.length });
-  return `${prologue}\nASK { ${textOf(query, element)} FILTER(isLiteral(?${name})) }`;
+function literalQuery(query: Query, { element }: Part, name: string): string {
+  const prologue = query.textOf({ from: 0, to: query.prologue.length });
+  return `${prologue}\nASK { ${query.textOf(element)} FILTER(isLiteral(?${name})) }`;
 }
 
-const isAggregateOverUnion = (query: ParsedQuery): boolean =>
+const isAggregateOverUnion = (query: Query): boolean =>
   selectsOf(query.outline).some(
     ({ tree, where }) =>
       "variables" in tree &&
@@ -151,7 +150,7 @@ export async function neededShards(
         ? [{ range: { from: element.name, to: element.name + 1 }, replacement: "<urn:fedway:down>" }]
         : [],
     );
-    if (!isGoldAnswer(answer, await store.ask(editText(query, lost)))) needed.push(id);
+    if (!isGoldAnswer(answer, await store.ask(query.cut(lost)))) needed.push(id);
   }
   return needed;
 }

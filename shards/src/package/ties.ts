@@ -1,7 +1,12 @@
 import { compareText } from "../../../src/rdf/canonical.ts";
-import { editText, textOf } from "../../../src/sparql/rewrite.ts";
-import { type Group, groupsOf, groupsOfSelect, groupsWithin } from "../../../src/sparql/structure.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
+import {
+  type Group,
+  groupsOf,
+  groupsOfSelect,
+  groupsWithin,
+  type Query,
+  parseQuery,
+} from "../../../src/sparql/query.ts";
 import { rowsOfTerms } from "../verify/answer-store.ts";
 import { type KeyedQuery, keyedQuery } from "../verify/uncut-query.ts";
 import { cellsOf } from "./canonical-rows.ts";
@@ -37,7 +42,7 @@ export function tiedSolutions(
 
 /** A query for each choice that LIMIT and OFFSET inside of it leave. */
 interface ChosenQueries {
-  readonly queries: readonly ParsedQuery[];
+  readonly queries: readonly Query[];
   /** There are no other choices. */
   readonly isComplete: boolean;
 }
@@ -51,9 +56,9 @@ const mostTaken = 100;
  * queries. Inner ones come first, as their choices are part of those around them. The query itself where it leaves no choice, and
  * where choices are unknown. @throws as the store
  */
-export async function chosenQueries(query: ParsedQuery, store: WholeStore): Promise<ChosenQueries> {
+export async function chosenQueries(query: Query, store: WholeStore): Promise<ChosenQueries> {
   const pending = [{ query, settled: 0 }];
-  const queries: ParsedQuery[] = [];
+  const queries: Query[] = [];
   for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
     if (queries.length === mostQueries) return { queries, isComplete: false };
     const { query: open, settled } = next;
@@ -65,7 +70,7 @@ export async function chosenQueries(query: ParsedQuery, store: WholeStore): Prom
     if (group === undefined) queries.push(open);
     else if (choices === undefined || choices.length < 2) pending.unshift({ query: open, settled: settled + 1 });
     else {
-      const chosen = choices.map((replacement) => parseQuery(editText(open, [{ range: group, replacement }])));
+      const chosen = choices.map((replacement) => parseQuery(open.cut([{ range: group, replacement }])));
       pending.unshift(...chosen.map((each) => ({ query: each, settled })));
     }
   }
@@ -76,7 +81,7 @@ export async function chosenQueries(query: ParsedQuery, store: WholeStore): Prom
  * The sub-SELECTs with LIMIT or OFFSET, each before those inside it. Undefined when one is not evaluated alone over the default
  * graph of the store.
  */
-function limitedGroups({ outline }: ParsedQuery): readonly Group[] | undefined {
+function limitedGroups({ outline }: Query): readonly Group[] | undefined {
   const groups = [...groupsWithin(groupsOfSelect(outline))];
   const limited = groups.filter(
     ({ select }) => select !== undefined && ("limit" in select.tree || "offset" in select.tree),
@@ -92,14 +97,10 @@ function limitedGroups({ outline }: ParsedQuery): readonly Group[] | undefined {
 }
 
 /** Groups of inline data with the solutions that a sub-SELECT may have; those of an only choice are not written. */
-async function choicesOf(
-  query: ParsedQuery,
-  { select }: Group,
-  store: WholeStore,
-): Promise<readonly string[] | undefined> {
+async function choicesOf(query: Query, { select }: Group, store: WholeStore): Promise<readonly string[] | undefined> {
   if (select === undefined) return undefined;
-  const declared = textOf(query, { from: 0, to: query.prologue.length });
-  const keyed = keyedQuery(parseQuery(`${declared}\n${textOf(query, select)}`));
+  const declared = query.textOf({ from: 0, to: query.prologue.length });
+  const keyed = keyedQuery(parseQuery(`${declared}\n${query.textOf(select)}`));
   const answer = keyed && (await store.ask(keyed.text));
   if (keyed === undefined || answer?.kind !== "bindings") return undefined;
   const classes = tiedSolutions(keyed, answer.solutions).map(({ tied, take }) => ({

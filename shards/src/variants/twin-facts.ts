@@ -1,5 +1,5 @@
 import { rdf, xsd } from "../../../src/rdf/vocabularies.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
+import { type Query, parseQuery } from "../../../src/sparql/query.ts";
 import { invalidInput } from "../load/input.ts";
 import { hasGraph, type Statement } from "../load/statement.ts";
 import type { ShardQuery } from "../rules/problem.ts";
@@ -15,7 +15,7 @@ export interface PropertyFacts {
 
 /** A query, its questions by id, and the values that it names. */
 export interface ReadQuery extends Pick<ShardQuery, "same"> {
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
   readonly questions: ReadonlyMap<string, string>;
   readonly constants: readonly Constant[];
 }

@@ -1,7 +1,6 @@
 import { iriText, stringText } from "../../../src/rdf/term-text.ts";
 import { xsd } from "../../../src/rdf/vocabularies.ts";
-import { editText, termEdit, type TextEdit } from "../../../src/sparql/rewrite.ts";
-import { tokenAt } from "../../../src/sparql/query.ts";
+import { type TextEdit, tokenAt } from "../../../src/sparql/query.ts";
 import { isObject } from "../guards.ts";
 import { isOrdered, localName, type Renaming } from "./renaming.ts";
 import { type DataFacts, isText, type PropertyFacts, type ReadQuery } from "./twin-facts.ts";
@@ -119,12 +118,12 @@ export class Twin {
       const renamed = isIri ? this.iri(value) : this.literal(value, datatypeOf(node), slot);
       if (renamed === value || range === undefined) return [];
       names.set(isIri ? spoken(value) : value, isIri ? spoken(renamed) : renamed);
-      if (isIri) return [termEdit(parsed, range, iriText(renamed))];
+      if (isIri) return [parsed.termEdit(range, iriText(renamed))];
       const isQuoted = tokenAt(parsed.tokens, range.from).kind === "string";
       if (!isQuoted) return [{ range, replacement: renamed }];
       return [{ range: { from: range.from, to: range.from + 1 }, replacement: stringText(renamed) }];
     });
-    const sparql = editText(parsed, edits);
+    const sparql = parsed.cut(edits);
     return same.map((id) => ({ id, question: this.#question(questions.get(id), names), sparql }));
   }
 

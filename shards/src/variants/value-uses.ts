@@ -1,5 +1,5 @@
 import { rdf } from "../../../src/rdf/vocabularies.ts";
-import type { ParsedQuery } from "../../../src/sparql/query.ts";
+import type { Query } from "../../../src/sparql/query.ts";
 import { isObject } from "../guards.ts";
 
 type Node = Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export class ValueUses {
   #id = "";
 
   /** Reads a query. @returns its constants */
-  add(id: string, query: ParsedQuery): readonly Constant[] {
+  add(id: string, query: Query): readonly Constant[] {
     this.#id = id;
     this.#constants = [];
     this.#visit({ ...query.ast });

@@ -1,5 +1,5 @@
 import { closedSubselects, solutionsQuery, withSolutions, type SolutionRow } from "./closed-subselects.ts";
-import { type ParsedQuery, parseQuery } from "../../../src/sparql/query.ts";
+import { type Query, parseQuery } from "../../../src/sparql/query.ts";
 import type { InputFormat } from "../load/input.ts";
 import { termFromJson } from "../../../src/results/read-json.ts";
 import { literalFromParts, relabelled, termToText } from "../../../src/results/terms.ts";
@@ -71,7 +71,7 @@ function solutionsIn(answer: StoreAnswer): readonly unknown[] | undefined {
   }
 }
 
-function parsedOrNot(text: string): ParsedQuery | undefined {
+function parsedOrNot(text: string): Query | undefined {
   try {
     return parseQuery(text);
   } catch {

@@ -1,15 +1,13 @@
 import { xsd } from "../../../src/rdf/vocabularies.ts";
-import { editText, textOf } from "../../../src/sparql/rewrite.ts";
 import {
   type Element,
   type Group,
   groupsOf,
-  mentionedVariables,
-  projectedVariables,
   type SelectOutline,
-  shareName,
-} from "../../../src/sparql/structure.ts";
-import { type ParsedQuery, resolveIri, tokenAt } from "../../../src/sparql/query.ts";
+  type Query,
+  resolveIri,
+  tokenAt,
+} from "../../../src/sparql/query.ts";
 
 /**
  * A subselect inside EXISTS or NOT EXISTS that has the same solutions for every solution that is tested, so that it
@@ -41,13 +39,13 @@ const unsteady = new Set([
 ]);
 
 /** The casts of SPARQL 1.1 Query, section 17.5, give the same always; what other functions do is not known. */
-function isUnknownFunction(query: ParsedQuery, at: number): boolean {
+function isUnknownFunction(query: Query, at: number): boolean {
   const token = tokenAt(query.tokens, at);
   if ((token.kind !== "iri" && token.kind !== "pname") || query.tokens[at + 1]?.text !== "(") return false;
   return !resolveIri(query.prologue, token).startsWith(xsd.namespace);
 }
 
-function isSteady(query: ParsedQuery, group: Group): boolean {
+function isSteady(query: Query, group: Group): boolean {
   for (let at = group.from; at < group.to; at++) {
     const token = tokenAt(query.tokens, at);
     if ((token.kind === "word" && unsteady.has(token.text)) || isUnknownFunction(query, at)) return false;
@@ -62,18 +60,18 @@ interface Candidate {
 }
 
 /** True if substitution reaches no variable of the subselect: none is written outside of the EXISTS. */
-function isClosed(query: ParsedQuery, { group, exists }: Candidate): boolean {
-  const names = mentionedVariables(query.tokens, group);
-  const before = mentionedVariables(query.tokens, { from: 0, to: exists.from });
-  const behind = mentionedVariables(query.tokens, { from: exists.to, to: query.tokens.length });
-  return !shareName(names, before) && !shareName(names, behind);
+function isClosed(query: Query, { group, exists }: Candidate): boolean {
+  const names = query.variablesIn(group);
+  const before = query.variablesIn({ from: 0, to: exists.from });
+  const behind = query.variablesIn({ from: exists.to, to: query.tokens.length });
+  return !!names.isDisjointFrom(before) && !!names.isDisjointFrom(behind);
 }
 
 class Search {
   readonly found: ClosedSubselect[] = [];
-  private readonly query: ParsedQuery;
+  private readonly query: Query;
 
-  constructor(query: ParsedQuery) {
+  constructor(query: Query) {
     this.query = query;
   }
 
@@ -100,9 +98,8 @@ class Search {
 
   private take(candidate: Candidate): boolean {
     const { group } = candidate;
-    const { tokens } = this.query;
     if (group.select === undefined || group.select.values !== undefined) return false;
-    const variables = [...projectedVariables(tokens, group.select)];
+    const variables = [...this.query.projected(group.select)];
     if (variables.length === 0 || !isSteady(this.query, group) || !isClosed(this.query, candidate)) return false;
     this.found.push({ group, variables });
     return true;
@@ -123,7 +120,7 @@ class Search {
  *
  * One that fails a condition is left out, which costs time only.
  */
-export function closedSubselects(query: ParsedQuery): readonly ClosedSubselect[] {
+export function closedSubselects(query: Query): readonly ClosedSubselect[] {
   const search = new Search(query);
   search.select(query.outline);
   return search.found;
@@ -132,21 +129,21 @@ export function closedSubselects(query: ParsedQuery): readonly ClosedSubselect[]
 const columns = ({ variables }: ClosedSubselect): string => variables.map((name) => `?${name}`).join(" ");
 
 /** A query for the distinct solutions of a subselect on the dataset of its query, with a LIMIT. */
-export function solutionsQuery(query: ParsedQuery, subselect: ClosedSubselect, limit: number): string {
+export function solutionsQuery(query: Query, subselect: ClosedSubselect, limit: number): string {
   const { outline, prologue } = query;
-  const clauses = outline.datasets.map((range) => `${textOf(query, range)}\n`).join("");
-  const declared = textOf(query, { from: 0, to: prologue.length });
-  return `${declared}\nSELECT DISTINCT ${columns(subselect)}\n${clauses}WHERE { ${textOf(query, subselect.group)} } LIMIT ${limit}`;
+  const clauses = outline.datasets.map((range) => `${query.textOf(range)}\n`).join("");
+  const declared = query.textOf({ from: 0, to: prologue.length });
+  return `${declared}\nSELECT DISTINCT ${columns(subselect)}\n${clauses}WHERE { ${query.textOf(subselect.group)} } LIMIT ${limit}`;
 }
 
 /** The text of a query with closed subselects replaced by their solutions as inline data (section 10.2). */
 export function withSolutions(
-  query: ParsedQuery,
+  query: Query,
   solutions: readonly { readonly subselect: ClosedSubselect; readonly rows: readonly SolutionRow[] }[],
 ): string {
   const edits = solutions.map(({ subselect, rows }) => ({
     range: subselect.group,
     replacement: `{ VALUES (${columns(subselect)}) { ${rows.map((row) => `(${row.join(" ")})`).join(" ")} } }`,
   }));
-  return editText(query, edits);
+  return query.cut(edits);
 }

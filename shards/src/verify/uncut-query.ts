@@ -1,7 +1,13 @@
 import { itemAt } from "../../../src/values.ts";
-import { editText, type TextEdit, textOf } from "../../../src/sparql/rewrite.ts";
-import { mentionedVariables, projectedVariables, projectsAll, type TokenRange } from "../../../src/sparql/structure.ts";
-import { isWord, type ParsedQuery, type Token, tokenAt } from "../../../src/sparql/query.ts";
+import {
+  type TextEdit,
+  projectsAll,
+  type TokenRange,
+  isWord,
+  type Query,
+  type Token,
+  tokenAt,
+} from "../../../src/sparql/query.ts";
 
 /**
  * The text of a SELECT without its LIMIT and OFFSET, whose rows also have what they are ordered by. Data that gives it
@@ -9,7 +15,7 @@ import { isWord, type ParsedQuery, type Token, tokenAt } from "../../../src/spar
  * order has ties (SPARQL 1.1 Query, sections 15.1, 15.4 and 18.5: Slice, OrderBy): those are the slices of the rows in any
  * order that agrees with the keys. Undefined without LIMIT and OFFSET, and where `keyedQuery` is.
  */
-export const uncutQuery = (query: ParsedQuery): string | undefined =>
+export const uncutQuery = (query: Query): string | undefined =>
   slices(query).length === 0 ? undefined : keyedQuery(query)?.text;
 
 /** A SELECT without its LIMIT and OFFSET, whose rows also have what they are ordered by. */
@@ -27,12 +33,12 @@ export interface KeyedQuery {
  * Undefined for other forms, and where a key would have to be added to the columns of DISTINCT, REDUCED or `*`, which would
  * be another query, or is an EXISTS.
  */
-export function keyedQuery(query: ParsedQuery): KeyedQuery | undefined {
+export function keyedQuery(query: Query): KeyedQuery | undefined {
   const { tokens, outline, form } = query;
   if (form !== "SELECT") return undefined;
   const keys = orderKeys(tokens, outline.tail);
   if (keys === undefined) return undefined;
-  const columns = projectedVariables(tokens, outline);
+  const columns = query.projected(outline);
   const isColumn = (key: TokenRange): boolean => columns.has(variableOf(tokens, key) ?? "");
   const more = keys.filter((key) => !isColumn(key));
   const isSet = isWord(tokens[outline.head.from + 1], "DISTINCT", "REDUCED") || projectsAll(outline);
@@ -41,11 +47,11 @@ export function keyedQuery(query: ParsedQuery): KeyedQuery | undefined {
   const names = freshNames(query, more.length);
   const nameOf = (key: TokenRange): string =>
     (isColumn(key) ? variableOf(tokens, key) : undefined) ?? itemAt(names, more.indexOf(key));
-  const added = more.map((key) => ` (${textOf(query, key)} AS ?${nameOf(key)})`).join("");
+  const added = more.map((key) => ` (${query.textOf(key)} AS ?${nameOf(key)})`).join("");
   const cuts = slices(query);
   const edits: TextEdit[] = cuts.map(({ range }) => ({ range, replacement: "" }));
   return {
-    text: editText(query, [...edits, { range: last, replacement: textOf(query, last) + added }]),
+    text: query.cut([...edits, { range: last, replacement: query.textOf(last) + added }]),
     keys: keys.map(nameOf),
     columns: [...columns],
     offset: cuts.find(({ word }) => word === "OFFSET")?.rows ?? 0,
@@ -54,7 +60,7 @@ export function keyedQuery(query: ParsedQuery): KeyedQuery | undefined {
 }
 
 /** LIMIT and OFFSET behind the query. */
-const slices = ({ tokens, outline }: ParsedQuery) =>
+const slices = ({ tokens, outline }: Query) =>
   [...bracketed(tokens, outline.tail)].flatMap(({ at, token, depth }) =>
     depth === 0 && isWord(token, "LIMIT", "OFFSET")
       ? [{ word: token.text, rows: Number(tokenAt(tokens, at + 1).text), range: { from: at, to: at + 2 } }]
@@ -112,8 +118,8 @@ function variableOf(tokens: readonly Token[], { from, to }: TokenRange): string 
   return token.kind === "var" && to - from <= 3 ? token.text.slice(1) : undefined;
 }
 
-function freshNames({ tokens }: ParsedQuery, count: number): readonly string[] {
-  const taken = mentionedVariables(tokens, { from: 0, to: tokens.length });
+function freshNames(query: Query, count: number): readonly string[] {
+  const taken = query.variablesIn({ from: 0, to: query.tokens.length });
   const names: string[] = [];
   for (let number = 1; names.length < count; number++) if (!taken.has(`key${number}`)) names.push(`key${number}`);
   return names;

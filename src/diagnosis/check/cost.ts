@@ -1,8 +1,7 @@
 import { rdf } from "../../rdf/vocabularies.ts";
 import { isPath, patternTerm, type PatternTerm, type PlacedPattern } from "../../sparql/patterns.ts";
 import { type EndpointModels, joinsOf } from "../../registry/model.ts";
-import type { Element } from "../../sparql/structure.ts";
-import { isWord, type ParsedQuery, writtenIri } from "../../sparql/query.ts";
+import { type Element, isWord, type Query, writtenIri } from "../../sparql/query.ts";
 import type { QueryScope } from "./query-scope.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -24,7 +23,7 @@ interface CostOptions {
 }
 
 /** Estimated cost of a query by the counts of descriptions, in one sentence; undefined when there is nothing to say. */
-export function costWarning(parsed: ParsedQuery, { scopes, models }: CostOptions): string | undefined {
+export function costWarning(parsed: Query, { scopes, models }: CostOptions): string | undefined {
   const asked = scopes.filter(({ patterns }) => patterns.length > 0);
   const estimates = asked.map((scope) => estimateOf(scope, scope.patterns));
   return (
@@ -32,7 +31,7 @@ export function costWarning(parsed: ParsedQuery, { scopes, models }: CostOptions
   );
 }
 
-function heavyScope(parsed: ParsedQuery, estimates: readonly Estimate[]): string | undefined {
+function heavyScope(parsed: Query, estimates: readonly Estimate[]): string | undefined {
   const [heaviest] = estimates
     .filter(({ rows = 0, isNarrowed }) => !isNarrowed && rows >= manyRows)
     .toSorted((one, other) => (other.rows ?? 0) - (one.rows ?? 0));
@@ -51,13 +50,13 @@ function heavyScope(parsed: ParsedQuery, estimates: readonly Estimate[]): string
 
 const numberText = (rows: number): string => rows.toLocaleString("en");
 
-function isCut({ ast, tokens }: ParsedQuery): boolean {
+function isCut({ ast, tokens }: Query): boolean {
   const hasLimit = ast.queryType === "SELECT" && ast.limit !== undefined;
   return hasLimit || ast.queryType === "ASK" || tokens.some((token) => isWord(token, ...aggregates));
 }
 
 /** The joins of scopes in turn: each value of the side with more of them meets all rows of the other side that have it. */
-function largeJoin(parsed: ParsedQuery, estimates: readonly Estimate[], models: EndpointModels): string | undefined {
+function largeJoin(parsed: Query, estimates: readonly Estimate[], models: EndpointModels): string | undefined {
   const [first, ...others] = estimates;
   if (first?.rows === undefined || others.length === 0 || isCut(parsed) || estimates.some((each) => each.isNarrowed))
     return undefined;
@@ -92,7 +91,7 @@ function distinctOf({ ids, patterns }: QueryScope, name: string, models: Endpoin
 const isNamed = (term: PatternTerm, name: string): boolean => term.kind === "variable" && term.name === name;
 
 /** Patterns that nothing joins with each other, though neither is narrowed: each row of one meets each of the others. */
-function product(parsed: ParsedQuery, { scopes, models }: CostOptions): string | undefined {
+function product(parsed: Query, { scopes, models }: CostOptions): string | undefined {
   const parts = partsOf(parsed, scopes);
   const rows = parts.reduce((all, { estimate }) => all * (estimate.rows ?? manyRows), 1);
   if (parts.length < 2 || rows < manyRows) return undefined;
@@ -118,7 +117,7 @@ interface Part {
 }
 
 /** The parts of a query that have no variable in common, without those that constants or FILTERs narrow. */
-function partsOf({ outline, tokens }: ParsedQuery, scopes: readonly QueryScope[]): readonly Part[] {
+function partsOf({ outline, tokens }: Query, scopes: readonly QueryScope[]): readonly Part[] {
   const { where } = outline;
   if (where === undefined || where.select) return [];
   const byName = scopes.map(({ patterns }) => patternsByName(patterns));
@@ -190,7 +189,7 @@ interface Link {
 }
 
 /** A join of the first two of these endpoints that have one, as a clause of a sentence. */
-function joinText({ prologue }: ParsedQuery, ids: readonly string[], models: EndpointModels): string {
+function joinText({ prologue }: Query, ids: readonly string[], models: EndpointModels): string {
   for (const [at, id] of ids.entries()) {
     const [join] = joinsOf(models, id, new Set(ids.slice(at + 1)));
     if (join === undefined) continue;

@@ -1,6 +1,6 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
-import { followsGrammar, type ParsedQuery } from "../../sparql/query.ts";
+import { followsGrammar, type Query } from "../../sparql/query.ts";
 import { type CheckOptions, type CheckRequest, endpointsOf, type Place, placeMeant, sourcesFor } from "./lookups.ts";
 import { parsedOrError, type RepairSources, repairText, type Steps, type UnrepairedText } from "./repair-text.ts";
 import { updateVerb } from "./update-to-select.ts";
@@ -9,7 +9,7 @@ import { updateVerb } from "./update-to-select.ts";
 export interface Draft {
   readonly text: string;
   /** Undefined for what only its endpoint understands: SPARQL 1.2, a dialect. */
-  readonly parsed: ParsedQuery | undefined;
+  readonly parsed: Query | undefined;
   readonly repairs: readonly Repair[];
   readonly plan: QueryPlan;
   readonly place: Place;
@@ -19,7 +19,7 @@ export interface Draft {
 
 /** A query that parses as SPARQL 1.1. */
 export interface ParsedDraft extends Draft {
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
 }
 
 export const isParsed = (draft: Draft): draft is ParsedDraft => draft.parsed !== undefined;

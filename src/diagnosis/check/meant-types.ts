@@ -2,15 +2,14 @@ import type { Repair } from "../../errors/fedway-error.ts";
 import { iriText, literalText, stringText } from "../../rdf/term-text.ts";
 import { languageTypes, rdf, xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts } from "../../results/terms.ts";
-import { termEdit, textOf } from "../../sparql/rewrite.ts";
+import type { Query } from "../../sparql/query.ts";
 import type { Constraint, JoinedPattern, PlacedTerm } from "../../sparql/patterns.ts";
-import type { ParsedQuery } from "../../sparql/query.ts";
 import type { Offer } from "./query-scope.ts";
 import { isNumeric, type TermType } from "./term-types.ts";
 import { type Contradiction, isType, type TypeChecker, typesOf } from "./type-check.ts";
 
 interface Known {
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
   readonly constraints: readonly Constraint[];
   /** Of all that is likely. */
   readonly checker: TypeChecker;
@@ -70,12 +69,12 @@ function fitting(pattern: JoinedPattern, rewrite: Rewrite, known: Known): readon
   // Which way the steps behind `^` and `!` lead is not changed.
   if (range === undefined || /^[\^!]$/.test(parsed.tokens[range.from - 1]?.text ?? "")) return [];
   const others = constraints.filter((each) => each !== pattern);
-  const written = textOf(parsed, range);
-  const rest = behind?.from === range.to ? ` ${textOf(parsed, behind)}` : "";
+  const written = parsed.textOf(range);
+  const rest = behind?.from === range.to ? ` ${parsed.textOf(behind)}` : "";
   return rewrite(pattern, written, known)
     .filter(({ added }) => checker.fit(added, others))
     .map(({ kind, after, why }) => {
-      const edit = termEdit(parsed, range, after);
+      const edit = parsed.termEdit(range, after);
       const repair = { kind, before: written + rest, after: edit.replacement.trim() + rest, applied: false };
       return { repair, edits: [edit], why };
     });
@@ -154,9 +153,9 @@ function otherForms(found: Contradiction, { parsed, checker }: Known): readonly 
   // Who writes a number for a text does not know the text.
   const score = isNumeric(literal.datatype.value) && [...datatypes].every(isText) ? possible : 0.85;
   const kind = literal.language === "" ? "datatype" : "language";
-  const edits = forms.map((form) => termEdit(parsed, range, form));
+  const edits = forms.map((form) => parsed.termEdit(range, form));
   return edits.map((edit, rank) => ({
-    repair: { kind, before: textOf(parsed, range), after: edit.replacement.trim(), applied: false },
+    repair: { kind, before: parsed.textOf(range), after: edit.replacement.trim(), applied: false },
     edits: [edit],
     score: score - rank / 100,
     why: "the property has no values of this kind by its description",

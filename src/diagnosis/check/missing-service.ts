@@ -3,9 +3,7 @@ import type { KnownTerms } from "../../plan/plan-request.ts";
 import { downLast } from "../../plan/offer-endpoints.ts";
 import type { PlanContext } from "../../plan/plan-request.ts";
 import type { CatalogEntry } from "../../registry/catalog.ts";
-import { analyseQuery } from "../../sparql/structure.ts";
-import { type ParsedQuery, parseQuery } from "../../sparql/query.ts";
-import { wrapOutside } from "../../sparql/rewrite.ts";
+import { type Query, parseQuery, wrapOutside } from "../../sparql/query.ts";
 import { termsOf, type UsedTerm } from "../../sparql/patterns.ts";
 import type { ParsedDraft } from "./draft-query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
@@ -31,10 +29,10 @@ function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoints): rea
 
 /** The query with every pattern outside of a SERVICE in one for this endpoint; undefined where that cannot be written. */
 function wrappedFor(
-  parsed: ParsedQuery,
+  parsed: Query,
   { url, pseudoServices }: Pick<CatalogEntry, "url" | "pseudoServices">,
-): ParsedQuery | undefined {
-  const query = analyseQuery(parsed);
+): Query | undefined {
+  const query = parsed;
   const extensions = query.services.filter(
     ({ target }) => target.kind === "iri" && pseudoServices.includes(target.iri),
   );

@@ -1,9 +1,8 @@
 import type { Finder } from "../../registry/find.ts";
-import type { ParsedQuery } from "../../sparql/query.ts";
+import type { Query } from "../../sparql/query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
 import { type Constraint, type ValueConstant, valueConstants } from "../../sparql/patterns.ts";
 import { literalText } from "../../rdf/term-text.ts";
-import { termEdit, textOf } from "../../sparql/rewrite.ts";
 
 const mostConstants = 5;
 const mostHits = 50;
@@ -17,7 +16,7 @@ const leastLike = 0.5;
  * elsewhere it may merely not have been read, so that nothing is suggested before the answer is empty.
  */
 export async function otherValues(
-  { parsed, constraints }: { readonly parsed: ParsedQuery; readonly constraints: readonly Constraint[] },
+  { parsed, constraints }: { readonly parsed: Query; readonly constraints: readonly Constraint[] },
   scope: QueryScope,
   finder: Finder,
 ): Promise<readonly Offer[]> {
@@ -53,15 +52,15 @@ interface Found {
   readonly isCertain: boolean;
 }
 
-function offersFor(parsed: ParsedQuery, constant: ValueConstant, { hits, isCertain }: Found): readonly Offer[] {
+function offersFor(parsed: Query, constant: ValueConstant, { hits, isCertain }: Found): readonly Offer[] {
   const { literal: written, range } = constant;
   if (hits.some(({ literal }) => literal === literalText(written))) return [];
-  const before = textOf(parsed, range);
+  const before = parsed.textOf(range);
   const likely = new Map(hits.filter(({ score }) => score >= leastLike).map((hit) => [hit.literal, hit]));
   return [...likely.values()].slice(0, mostOffered).map(({ literal, score, label }) => {
     const isSame = label === written.value;
     const sure = isSame ? 0.9 : isCertain ? 0.86 : 0.4;
-    const edit = termEdit(parsed, range, literal);
+    const edit = parsed.termEdit(range, literal);
     return {
       repair: { kind: isSame ? "language" : "value", before, after: edit.replacement.trim(), applied: false },
       edits: [edit],

@@ -9,7 +9,7 @@ import { type Draft, draftOf, isParsed, isPlanned, type ParsedDraft, planOf } fr
 import { type CheckOptions, type CheckRequest, type Place, vocabulariesFor } from "./lookups.ts";
 import { misnamed, missedService, swappedTargets } from "./missing-service.ts";
 import { constraintsOf } from "../../sparql/patterns.ts";
-import { editText, type TextEdit, withServiceIds } from "../../sparql/rewrite.ts";
+import { type TextEdit, withServiceIds } from "../../sparql/query.ts";
 import { editsOf, likelyScore, type Offer, type QueryScope, scopesOf } from "./query-scope.ts";
 import { otherValues } from "./other-values.ts";
 import type { UnrepairedText } from "./repair-text.ts";
@@ -133,7 +133,7 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
   );
   const offered = [...(target ? [target.repair] : []), ...offers.map(shownOffer)].slice(0, mostOffers);
   const edits = suggestedEdits(draft, offers, options);
-  const suggested = target?.suggested ?? (edits && editText(parsed, edits));
+  const suggested = target?.suggested ?? (edits && parsed.cut(edits));
   const problem = rejection && { ...toProblem(rejection), repairs: offered.length > 0 ? offered : undefined };
   return {
     ...prepared,
@@ -198,7 +198,7 @@ function suggestedEdits(
   const likely = offers.filter(({ score }) => score >= likelyScore);
   if (likely.length === 0) return undefined;
   const tries = [likely, likely.slice(0, 1)].map(editsOf);
-  return tries.find((edits) => isPlanned(editText(parsed, edits), place, options));
+  return tries.find((edits) => isPlanned(parsed.cut(edits), place, options));
 }
 
 function summaryOf(plan: QueryPlan): NonNullable<CheckedQuery["plan"]> {

@@ -1,6 +1,4 @@
-import { analyseQuery, type ServiceClause, type TokenRange } from "../../sparql/structure.ts";
-import type { TextEdit } from "../../sparql/rewrite.ts";
-import { type ParsedQuery, resolveIri } from "../../sparql/query.ts";
+import { type ServiceClause, type TokenRange, type TextEdit, type Query, resolveIri } from "../../sparql/query.ts";
 import { type PlacedPattern, queryPatterns } from "../../sparql/patterns.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { Repair } from "../../errors/fedway-error.ts";
@@ -36,10 +34,10 @@ export interface Offer {
 
 /** The scopes of a query: one for each SERVICE, one for the patterns outside of all. */
 export function scopesOf(
-  parsed: ParsedQuery,
+  parsed: Query,
   known: (service: string | undefined) => Pick<QueryScope, "ids" | "vocabularies">,
 ): readonly QueryScope[] {
-  const { services } = analyseQuery(parsed);
+  const { services } = parsed;
   const byClause = new Map<ServiceClause | undefined, PlacedPattern[]>();
   for (const pattern of queryPatterns(parsed, { services: true })) {
     const clause = clauseOf(pattern, services);
@@ -76,11 +74,7 @@ function withoutRanges(range: TokenRange, others: readonly TokenRange[]): readon
 }
 
 /** Indexes of the tokens in these ranges that stand for an IRI. */
-export function tokensOf(
-  { tokens, prologue }: ParsedQuery,
-  iri: string,
-  ranges: readonly TokenRange[],
-): readonly number[] {
+export function tokensOf({ tokens, prologue }: Query, iri: string, ranges: readonly TokenRange[]): readonly number[] {
   const isSame = (at: number): boolean => {
     const token = tokens[at];
     if (token?.kind === "word") return token.text === "A" && iri === rdf.type;

@@ -2,12 +2,12 @@ import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import {
   dialectEdits,
   offsetAt,
-  type ParsedQuery,
+  type Query,
   parseQuery,
   substituted,
   type SubstitutedText,
+  withServiceUrls,
 } from "../../sparql/query.ts";
-import { withServiceUrls } from "../../sparql/rewrite.ts";
 import { withBraces } from "./braces.ts";
 import { querySlices } from "./foreign-text.ts";
 import { type NamespaceSource, withPrefixes } from "./missing-prefixes.ts";
@@ -24,7 +24,7 @@ export interface RepairSources extends NamespaceSource {
 export interface RepairedText {
   readonly text: string;
   /** Of `text` with catalogue ids replaced by URLs. */
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
   readonly repairs: readonly Repair[];
 }
 
@@ -177,7 +177,7 @@ const shown = (parts: readonly string[]): string =>
     .join(" ... ");
 
 /** A text as SPARQL 1.1, with catalogue ids replaced by URLs; else its error. */
-export function parsedOrError(text: string, { urlOf }: Pick<RepairSources, "urlOf">): ParsedQuery | FedwayError {
+export function parsedOrError(text: string, { urlOf }: Pick<RepairSources, "urlOf">): Query | FedwayError {
   let written: SubstitutedText | undefined;
   try {
     written = withServiceUrls(text, urlOf);

@@ -1,6 +1,6 @@
 import { literalText } from "../../rdf/term-text.ts";
 import type { Constraint, JoinedPattern, PatternTerm } from "../../sparql/patterns.ts";
-import { type ParsedQuery, writtenIri } from "../../sparql/query.ts";
+import { type Query, writtenIri } from "../../sparql/query.ts";
 import { describedText } from "../evidence.ts";
 import { type KeyGroup, unlikeKeys } from "../why/unlike-keys.ts";
 import { meantBy } from "./meant-types.ts";
@@ -23,7 +23,7 @@ export interface TypeFinding {
 
 /** A query, and the catalogue ids of the endpoints that a SERVICE, or what stands outside of all, is asked of. */
 interface Checked {
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
   readonly constraints: readonly Constraint[];
   readonly idsFor: (service: string | undefined) => readonly string[];
 }
@@ -110,7 +110,7 @@ function isKey(group: KeyGroup, { predicate, object }: JoinedPattern, name: stri
   return group.property === (isValue && predicate.term.kind === "iri" ? predicate.term.iri : undefined);
 }
 
-function constantText({ of, choices }: Typed, parsed: ParsedQuery): string {
+function constantText({ of, choices }: Typed, parsed: Query): string {
   if (of.kind === "comparison") return "";
   const kinds = kindText(
     choices.map(({ object }) => object),
@@ -119,7 +119,7 @@ function constantText({ of, choices }: Typed, parsed: ParsedQuery): string {
   return `${termText(of.predicate.term, parsed)} has no value ${termText(of.object.term, parsed)}${kinds}`;
 }
 
-function sideText({ of, choices }: Typed, name: string, parsed: ParsedQuery): string {
+function sideText({ of, choices }: Typed, name: string, parsed: Query): string {
   if (of.kind === "comparison") return termText(of.constant.term, parsed);
   if (isType(of)) return `an instance of ${termText(of.object.term, parsed)}`;
   const isSubject = of.subject.term.kind === "variable" && of.subject.term.name === name;
@@ -130,7 +130,7 @@ function sideText({ of, choices }: Typed, name: string, parsed: ParsedQuery): st
   return `a ${isSubject ? "subject" : "value"} of ${termText(of.predicate.term, parsed)}${kinds}`;
 }
 
-function termText(term: PatternTerm, { prologue }: ParsedQuery): string {
+function termText(term: PatternTerm, { prologue }: Query): string {
   if (term.kind === "variable") return `?${term.name}`;
   return term.kind === "iri" ? writtenIri(prologue, term.iri) : literalText(term.literal);
 }
@@ -138,7 +138,7 @@ function termText(term: PatternTerm, { prologue }: ParsedQuery): string {
 const mostKinds = 3;
 
 /** " (xsd:integer)", " (<http://example.org/city/...>)". */
-function kindText(types: readonly TermType[], { prologue }: ParsedQuery): string {
+function kindText(types: readonly TermType[], { prologue }: Query): string {
   const kinds = types.flatMap(({ literals = [], iris = [], classes }) => [
     ...[...literals, ...(classes ?? [])].map((kind) => (kind.includes(":") ? writtenIri(prologue, kind) : kind)),
     ...(classes ? [] : iris.map((start) => `<${start}...>`)),

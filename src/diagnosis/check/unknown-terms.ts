@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import type { Finder } from "../../registry/find.ts";
-import { termEdit, type TextEdit, textOf } from "../../sparql/rewrite.ts";
-import { type ParsedQuery, resolveIri } from "../../sparql/query.ts";
+import { type TextEdit, type Query, resolveIri } from "../../sparql/query.ts";
 import { type PlacedPattern, termsOf, type UsedTerm } from "../../sparql/patterns.ts";
 import { type Offer, type QueryScope, tokensOf } from "./query-scope.ts";
 import { classesOfSubject } from "./vocabulary.ts";
@@ -62,18 +61,16 @@ const offeredFrom = 0.5;
 const tiedScore = 0.49;
 
 /** The best of the nearest terms in the place of an unknown one; one change of a prefix where that mends all of its names. */
-export function termOffers(parsed: ParsedQuery, scope: QueryScope, unknown: readonly UnknownTerm[]): readonly Offer[] {
+export function termOffers(parsed: Query, scope: QueryScope, unknown: readonly UnknownTerm[]): readonly Offer[] {
   const offered = unknown.flatMap((term): readonly TermOffer[] => {
     const { iri, nearest } = term;
     const [best, second] = nearest;
     if (best === undefined || best.score < offeredFrom) return [];
     const by = best.term.slice(1, -1);
-    const edits = tokensOf(parsed, iri, scope.ranges).map((at) =>
-      termEdit(parsed, { from: at, to: at + 1 }, best.term),
-    );
+    const edits = tokensOf(parsed, iri, scope.ranges).map((at) => parsed.termEdit({ from: at, to: at + 1 }, best.term));
     const [change] = edits;
     if (change === undefined) return [];
-    const [before, after] = [textOf(parsed, change.range), change.replacement.trim()];
+    const [before, after] = [parsed.textOf(change.range), change.replacement.trim()];
     const score = second?.score === best.score ? tiedScore : best.score;
     const repair = { kind: "term-unknown", before, after, applied: false };
     return [{ iri, by, repair, edits, score, why: best.why }];
@@ -87,7 +84,7 @@ export function termOffers(parsed: ParsedQuery, scope: QueryScope, unknown: read
   if (first === undefined || edit === undefined) return offered;
   const repair = {
     kind: "prefix-namespace",
-    before: textOf(parsed, edit.range),
+    before: parsed.textOf(edit.range),
     after: edit.replacement,
     applied: false,
   };
@@ -98,7 +95,7 @@ type TermOffer = Offer & { readonly iri: string; readonly by: string };
 
 /** Another namespace for one prefix, where that moves each of several terms as wanted, and no name that is right. */
 export function prefixEdit(
-  { tokens, prologue }: ParsedQuery,
+  { tokens, prologue }: Query,
   moved: readonly { readonly iri: string; readonly by: string }[],
   isRight: (iri: string) => boolean,
 ): TextEdit | undefined {

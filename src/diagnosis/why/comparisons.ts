@@ -1,6 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { TokenRange } from "../../sparql/structure.ts";
-import { isWord, type ParsedQuery, tokenAt } from "../../sparql/query.ts";
+import { type TokenRange, isWord, type Query, tokenAt } from "../../sparql/query.ts";
 import { constantAt } from "../../sparql/patterns.ts";
 import { constantOf } from "./vary-triple.ts";
 
@@ -29,7 +28,7 @@ export const nearestEnd = ({ operator }: Pick<Comparison, "operator">) =>
     : ({ name: "smallest", aggregate: "MIN", order: "ASC" } as const);
 
 /** Comparisons with constants, in the order of the text; those with `!=` exclude little and are left out. */
-export function comparisonsOf(query: ParsedQuery, range: TokenRange): readonly Comparison[] {
+export function comparisonsOf(query: Query, range: TokenRange): readonly Comparison[] {
   const found: Comparison[] = [];
   for (let at = range.from; at < range.to; at++) {
     const constant = constantAt(query, { from: at, to: range.to });
@@ -47,7 +46,7 @@ interface Constant {
   readonly term: RDF.Term;
 }
 
-function comparisonOf(query: ParsedQuery, constant: Constant, within: TokenRange): Comparison | undefined {
+function comparisonOf(query: Query, constant: Constant, within: TokenRange): Comparison | undefined {
   const { from, to } = constant.range;
   const [before, after] = [query.tokens[from - 1]?.text ?? "", query.tokens[to]?.text ?? ""];
   if (comparing.has(before)) return comparisonWith(constant, before, operandBefore(query, from - 1, within));
@@ -69,7 +68,7 @@ function comparisonWith(
   return operand && { operator, operand, constant: range, term };
 }
 
-function searchOf(query: ParsedQuery, { range, term }: Constant, within: TokenRange): Comparison | undefined {
+function searchOf(query: Query, { range, term }: Constant, within: TokenRange): Comparison | undefined {
   const operand = operandBefore(query, range.from - 1, within);
   const name = operand && query.tokens[operand.from - 2];
   if (operand === undefined || name?.kind !== "word" || !searching.has(name.text)) return undefined;
@@ -77,7 +76,7 @@ function searchOf(query: ParsedQuery, { range, term }: Constant, within: TokenRa
 }
 
 /** The variable, or the function call, that ends before a token. */
-function operandBefore({ tokens }: ParsedQuery, at: number, { from }: TokenRange): TokenRange | undefined {
+function operandBefore({ tokens }: Query, at: number, { from }: TokenRange): TokenRange | undefined {
   const last = tokenAt(tokens, at - 1);
   if (last.kind === "var") return { from: at - 1, to: at };
   if (last.text !== ")") return undefined;
@@ -94,7 +93,7 @@ function operandBefore({ tokens }: ParsedQuery, at: number, { from }: TokenRange
 }
 
 /** The variable, or the function call, that begins with a token. */
-function operandFrom({ tokens }: ParsedQuery, at: number, { to }: TokenRange): TokenRange | undefined {
+function operandFrom({ tokens }: Query, at: number, { to }: TokenRange): TokenRange | undefined {
   const first = tokenAt(tokens, at);
   if (first.kind === "var") return { from: at, to: at + 1 };
   if (first.kind !== "word" || tokens[at + 1]?.text !== "(") return undefined;

@@ -6,7 +6,7 @@ import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { Admission, Admitted } from "../../query/admission.ts";
 import type { Probe } from "../../query/probe.ts";
 import type { Catalog } from "../../registry/catalog.ts";
-import { withServiceUrls } from "../../sparql/rewrite.ts";
+import { withServiceUrls } from "../../sparql/query.ts";
 import type { QueryCheck } from "../check/query-check.ts";
 import { statedText } from "../evidence.ts";
 import { endpointOf, type Finding, type Inquiry, whereOf } from "./inquiry.ts";

@@ -6,9 +6,7 @@ import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import { termToText } from "../../results/terms.ts";
-import { editRange, editText, placeOf, type TextEdit, textOf } from "../../sparql/rewrite.ts";
-import type { TokenRange } from "../../sparql/structure.ts";
-import { type ParsedQuery, writtenIri } from "../../sparql/query.ts";
+import { type TextEdit, type TokenRange, type Query, writtenIri } from "../../sparql/query.ts";
 import type { CheckedQuery } from "../check/query-check.ts";
 import { isNumeric } from "../check/term-types.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
@@ -17,7 +15,7 @@ import { answered, type Claim, type Ground } from "./statements.ts";
 
 /** A query whose answer is empty, and the means to ask about it. */
 export interface Inquiry {
-  readonly query: ParsedQuery;
+  readonly query: Query;
   /** As the client wrote it: ids of the catalogue may stand for URLs. */
   readonly written: string;
   /** An error of `query`, at its place in `written`. */
@@ -66,7 +64,7 @@ export interface Finding {
 
 /** The query with some edits has solutions; empty where it is none then. */
 export function solvedBy({ query }: Inquiry, edits: readonly TextEdit[]): readonly Ground[] {
-  const changed = edits.length === 0 ? undefined : parsedIfLegal(editText(query, edits));
+  const changed = edits.length === 0 ? undefined : parsedIfLegal(query.cut(edits));
   if (changed === undefined) return [];
   const { prologue, dataset } = headOf(changed);
   const group = renderParts(partsOf(changed));
@@ -109,7 +107,7 @@ function graphsOf({ query }: Inquiry, part: QueryPart): string {
 
 /** Where a part stands. */
 export function whereOf(inquiry: Inquiry, part: QueryPart, endpoint = endpointOf(inquiry, part)): ErrorWhere {
-  const place = { ...placeOf(inquiry.query, part.range), pattern: shownPart(part) };
+  const place = { ...inquiry.query.whereIs(part.range), pattern: shownPart(part) };
   return endpoint === undefined ? place : { ...place, endpoint };
 }
 
@@ -137,13 +135,13 @@ export function repairOf(inquiry: Inquiry, kind: string, edits: readonly TextEdi
     from: Math.min(...edits.map(({ range: { from } }) => from)),
     to: Math.max(...edits.map(({ range: { to } }) => to)),
   };
-  const isUnique = (): boolean => query.text.split(textOf(query, range)).length === 2;
+  const isUnique = (): boolean => query.text.split(query.textOf(range)).length === 2;
   while (!isUnique() && (range.from > 0 || range.to < last)) {
     range = { from: Math.max(0, range.from - 1), to: range.to };
     if (!isUnique()) range = { from: range.from, to: Math.min(last, range.to + 1) };
   }
-  const before = textOf(query, range);
-  const after = editRange(query, range, edits);
+  const before = query.textOf(range);
+  const after = query.cutRange(range, edits);
   return { kind, before: asWritten(inquiry, before), after: asWritten(inquiry, after), applied: false };
 
   /** With the ids that the client wrote. */

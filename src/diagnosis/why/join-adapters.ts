@@ -1,7 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { type TextEdit, textOf } from "../../sparql/rewrite.ts";
-import type { TokenRange } from "../../sparql/structure.ts";
-import { tokenAt } from "../../sparql/query.ts";
+import { type TextEdit, type TokenRange, tokenAt } from "../../sparql/query.ts";
 import { endpointOf, type Finding, type Inquiry, repairOf, shownPart, shownTerm, solvedBy } from "./inquiry.ts";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { termToText } from "../../results/terms.ts";
@@ -211,7 +209,7 @@ function clauseEdits(
   const { from } = wrapper.range;
   const start = { from, to: from + 1 };
   return [
-    ...(before === "" ? [] : [{ range: start, replacement: before + textOf(inquiry.query, start) }]),
+    ...(before === "" ? [] : [{ range: start, replacement: before + inquiry.query.textOf(start) }]),
     ...renamings(inquiry, wrapper.group, { name, renamed }),
     ...(behind === "" ? [] : [endOf(inquiry, wrapper.group, ` ${behind}`)]),
   ];

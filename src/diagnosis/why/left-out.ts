@@ -1,6 +1,4 @@
-import type { TokenRange } from "../../sparql/structure.ts";
-import { datasetEdits, editRange, textOf } from "../../sparql/rewrite.ts";
-import { isWord, type Token } from "../../sparql/query.ts";
+import { type TokenRange, datasetEdits, isWord, type Token } from "../../sparql/query.ts";
 import { comparisonsOf, nearestEnd } from "./comparisons.ts";
 import { type Finding, type Inquiry, shownTerm } from "./inquiry.ts";
 import { headOf } from "./query-parts.ts";
@@ -31,7 +29,7 @@ function modifiersOf({ tokens, outline: { tail } }: Inquiry["query"]) {
 }
 
 function finding({ query, all }: Inquiry, range: TokenRange, known?: Claim): Finding {
-  const text = `${textOf(query, range).slice(0, 200)} leaves none of them`;
+  const text = `${query.textOf(range).slice(0, 200)} leaves none of them`;
   const own = { question: { query: query.text }, has: false };
   return {
     code: "EMPTY_MODIFIER",
@@ -74,7 +72,7 @@ async function rowsBefore(
   const { prologue, dataset } = headOf(query);
   const cut = { from: query.prologue.length, to: query.tokens.length };
   const without = clauses.flatMap((range) => (range ? [{ range, replacement: "" }] : []));
-  const select = editRange(query, cut, [...datasetEdits(query), ...without]);
+  const select = query.cutRange(cut, [...datasetEdits(query), ...without]);
   const counting = `${prologue}SELECT (COUNT(*) AS ?value) ${dataset} WHERE { { ${select} } }`;
   const rows = await prober.rows(counting, 1);
   const count = Number(rows?.[0]?.get("value")?.value);
@@ -90,13 +88,13 @@ async function nearestGroup({ query, prober }: Inquiry, having: TokenRange): Pro
   const { outline, tokens } = query;
   const [comparison] = comparisonsOf(query, { from: having.from + 1, to: having.to });
   if (comparison === undefined || outline.where === undefined) return undefined;
-  const text = textOf(query, comparison.operand);
+  const text = query.textOf(comparison.operand);
   const isName = tokens[comparison.operand.from]?.kind === "var";
-  const of = isName ? aliased(textOf(query, outline.head), text) : text;
+  const of = isName ? aliased(query.textOf(outline.head), text) : text;
   const { prologue, dataset } = headOf(query);
-  const groups = textOf(query, { from: outline.tail.from, to: having.from });
+  const groups = query.textOf({ from: outline.tail.from, to: having.from });
   const { name, order } = nearestEnd(comparison);
-  const select = `SELECT (${of} AS ?value) ${dataset} WHERE ${textOf(query, outline.where)} ${groups}`;
+  const select = `SELECT (${of} AS ?value) ${dataset} WHERE ${query.textOf(outline.where)} ${groups}`;
   const asked = { query: `${prologue}${select} ORDER BY ${order}(?value) LIMIT 1` };
   const value = (await prober.rows(asked.query, 1))?.[0]?.get("value");
   return (

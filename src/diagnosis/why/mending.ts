@@ -1,4 +1,4 @@
-import type { TextEdit } from "../../sparql/rewrite.ts";
+import type { TextEdit } from "../../sparql/query.ts";
 import { type Inquiry, solvedBy } from "./inquiry.ts";
 import { type QueryPart, renderParts } from "./query-parts.ts";
 

@@ -1,4 +1,4 @@
-import type { TokenRange } from "../../sparql/structure.ts";
+import type { TokenRange } from "../../sparql/query.ts";
 import { termsOf, type TripleTerm, type UsedTerm } from "../../sparql/patterns.ts";
 import { atEndpoint, endpointOf, type Finding, type Inquiry, repairOf, shownPart, solvedBy } from "./inquiry.ts";
 import { mending } from "./mending.ts";

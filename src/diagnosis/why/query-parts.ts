@@ -1,14 +1,13 @@
-import { textOf } from "../../sparql/rewrite.ts";
 import {
   type Element,
   type Group,
-  mentionedVariables,
   type TokenRange,
   type TriplesElement,
-  visibleInElement,
-  visibleInGroup,
-} from "../../sparql/structure.ts";
-import { isWord, type ParsedQuery, resolveIri, tokenAt } from "../../sparql/query.ts";
+  isWord,
+  type Query,
+  resolveIri,
+  tokenAt,
+} from "../../sparql/query.ts";
 import { type TripleText, tripleTexts } from "../../sparql/patterns.ts";
 
 /** A SERVICE, GRAPH or plain group around parts. */
@@ -44,21 +43,21 @@ export interface QueryPart {
 }
 
 /** Parts that any solution needs, in the order of the text; those of SERVICE, GRAPH and plain groups one by one. */
-export function partsOf(query: ParsedQuery): readonly QueryPart[] {
+export function partsOf(query: Query): readonly QueryPart[] {
   const { where, values } = query.outline;
   const parts = where === undefined ? [] : partsOfGroup(query, where, []);
   return values === undefined || isGrouped(query) ? parts : [...parts, ...partsOfElement(query, values, [])];
 }
 
 /** Solutions are grouped, so that VALUES behind the query is joined with groups. */
-const isGrouped = ({ tokens, outline: { tail, head } }: ParsedQuery): boolean =>
+const isGrouped = ({ tokens, outline: { tail, head } }: Query): boolean =>
   tokens.slice(tail.from, tail.to).some((token) => isWord(token, "GROUP")) ||
   tokens.slice(head.from, head.to).some((token) => token.text === "(");
 
-function partsOfGroup(query: ParsedQuery, group: Group, wrappers: readonly Wrapper[]): readonly QueryPart[] {
+function partsOfGroup(query: Query, group: Group, wrappers: readonly Wrapper[]): readonly QueryPart[] {
   if (group.select) {
-    const text = textOf(query, group);
-    const variables = visibleInGroup(query.tokens, group);
+    const text = query.textOf(group);
+    const variables = query.visibleIn(group);
     const { where } = group.select;
     const inner = where === undefined ? [] : partsOfGroup(query, where, wrappers);
     return [{ kind: "block", text, range: group, wrappers, variables, inner }];
@@ -66,21 +65,20 @@ function partsOfGroup(query: ParsedQuery, group: Group, wrappers: readonly Wrapp
   return group.elements.flatMap((element) => partsOfElement(query, element, wrappers));
 }
 
-function partsOfElement(query: ParsedQuery, element: Element, wrappers: readonly Wrapper[]): readonly QueryPart[] {
+function partsOfElement(query: Query, element: Element, wrappers: readonly Wrapper[]): readonly QueryPart[] {
   if (element.kind === "triples") return triplesOf(query, element, wrappers);
   const wrapper = wrapperOf(query, element);
   if (wrapper) return partsOfGroup(query, wrapper.group, [...wrappers, wrapper]);
   const branch = element.kind === "union" ? element.branches[0] : undefined;
   const isBlock = element.kind === "union" || element.kind === "graph" || element.kind === "service";
-  const { tokens } = query;
   return [
     {
       kind: isBlock ? "block" : element.kind,
-      text: textOf(query, element),
+      text: query.textOf(element),
       range: element,
       wrappers,
       ...(branch && { inner: partsOfGroup(query, branch, wrappers) }),
-      variables: element.kind === "filter" ? mentionedVariables(tokens, element) : visibleInElement(tokens, element),
+      variables: element.kind === "filter" ? query.variablesIn(element) : query.visibleIn(element),
     },
   ];
 }
@@ -88,7 +86,7 @@ function partsOfElement(query: ParsedQuery, element: Element, wrappers: readonly
 /**
  * Groups that parts can be taken out of; a SERVICE or GRAPH of a variable is asked as it stands, as the variable may be bound by it.
  */
-function wrapperOf(query: ParsedQuery, element: Element): Wrapper | undefined {
+function wrapperOf(query: Query, element: Element): Wrapper | undefined {
   const { tokens, prologue } = query;
   if (element.kind === "union") {
     const [group, ...others] = element.branches;
@@ -98,14 +96,14 @@ function wrapperOf(query: ParsedQuery, element: Element): Wrapper | undefined {
   if (element.kind !== "service" && element.kind !== "graph") return undefined;
   const name = tokenAt(tokens, element.name);
   if (name.kind === "var") return undefined;
-  const head = textOf(query, { from: element.from, to: element.name + 1 });
+  const head = query.textOf({ from: element.from, to: element.name + 1 });
   const { group } = element;
   if (element.kind === "graph") return { head, range: element, group };
   const target = { from: element.name, to: element.name + 1 };
   return { head, range: element, group, service: resolveIri(prologue, name), target };
 }
 
-function triplesOf(query: ParsedQuery, block: TriplesElement, wrappers: readonly Wrapper[]): readonly QueryPart[] {
+function triplesOf(query: Query, block: TriplesElement, wrappers: readonly Wrapper[]): readonly QueryPart[] {
   return tripleTexts(query, block.triples).map((triple) => {
     const ranges = [triple.subject, triple.predicate, triple.object].flatMap(({ range }) => range ?? []);
     const range = {
@@ -139,9 +137,9 @@ export function renderParts(parts: readonly QueryPart[]): string {
 }
 
 /** Declarations of a query, and its dataset clauses. */
-export function headOf(query: ParsedQuery): { readonly prologue: string; readonly dataset: string } {
+export function headOf(query: Query): { readonly prologue: string; readonly dataset: string } {
   const { text, tokens, prologue, outline } = query;
-  const dataset = outline.datasets.map((clause) => textOf(query, clause)).join(" ");
+  const dataset = outline.datasets.map((clause) => query.textOf(clause)).join(" ");
   return { prologue: text.slice(0, tokenAt(tokens, prologue.length).start), dataset };
 }
 

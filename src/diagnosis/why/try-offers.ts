@@ -1,8 +1,7 @@
 import type { ErrorCode } from "../../errors/codes.ts";
 import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import { nodeFromIri, termFromText } from "../../results/terms.ts";
-import { editText } from "../../sparql/rewrite.ts";
-import type { TokenRange } from "../../sparql/structure.ts";
+import type { TokenRange } from "../../sparql/query.ts";
 import { editsOf, likelyScore, type Offer } from "../check/query-scope.ts";
 import type { UnknownTerm } from "../check/unknown-terms.ts";
 import type { UsedTerm } from "../../sparql/patterns.ts";
@@ -71,7 +70,7 @@ function trialOf(inquiry: Inquiry, { repair, edits, why }: Offer): Trial | undef
         { text: `${empty} with the rest of the query`, grounds: [none(parts)] },
         { text: `with ${change} the query has some (${why})`, grounds: solvedBy(inquiry, edits) },
       ];
-  const changed = parsedIfLegal(editText(query, edits));
+  const changed = parsedIfLegal(query.cut(edits));
   return {
     code: codeOf(kind, part),
     claims,

@@ -1,9 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts, termToText } from "../../results/terms.ts";
-import { type TextEdit, textOf } from "../../sparql/rewrite.ts";
-import type { TokenRange } from "../../sparql/structure.ts";
-import { type ParsedQuery, tokenAt } from "../../sparql/query.ts";
+import { type TextEdit, type TokenRange, type Query, tokenAt } from "../../sparql/query.ts";
 import { isNumeric } from "../check/term-types.ts";
 import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
 import { bounding, type Comparison, comparing, comparisonsOf, nearestEnd, searching } from "./comparisons.ts";
@@ -72,7 +70,7 @@ async function withValues(
 const mostValues = 100;
 
 /** The question for a group's solutions that fulfil a condition, and those for the values that it is about. */
-function questionsOf(query: ParsedQuery, { text, comparison }: Condition, group: string) {
+function questionsOf(query: Query, { text, comparison }: Condition, group: string) {
   const of = comparison ? shownOperand(query, comparison) : "1";
   const end = comparison && bounding.has(comparison.operator) ? `${nearestEnd(comparison).aggregate}(${of})` : "1";
   return {
@@ -127,13 +125,13 @@ async function compared(
   const [extreme] = bounding.has(operator) ? ends : [];
   const claims = [...finding.claims];
   if (extreme) {
-    const text = `the ${nearestEnd(comparison).name} ${textOf(query, operand)} is ${shownTerm(inquiry, extreme)}`;
+    const text = `the ${nearestEnd(comparison).name} ${query.textOf(operand)} is ${shownTerm(inquiry, extreme)}`;
     claims.push({ text, grounds: [answered(end)] });
   }
   const next = mended ? `Write ${mended.after}; the query then has solutions (checked).` : finding.next;
   if (type === undefined) return { ...finding, claims, next, suggestions, repairs };
   const name = type.startsWith(xsd.namespace) ? `xsd:${type.slice(xsd.namespace.length)}` : `<${type}>`;
-  const text = `${textOf(query, operand)} is ${name}, which ${textOf(query, constant)} cannot be compared with`;
+  const text = `${query.textOf(operand)} is ${name}, which ${query.textOf(constant)} cannot be compared with`;
   return {
     ...finding,
     claims: [...claims, { text, grounds: [answered(values)] }],
@@ -149,7 +147,7 @@ interface Condition {
 }
 
 /** Conditions that a FILTER joins by `&&`, each with its first comparison. */
-function conditionsOf(query: ParsedQuery, { range }: QueryPart): readonly Condition[] {
+function conditionsOf(query: Query, { range }: QueryPart): readonly Condition[] {
   const { tokens } = query;
   const inner =
     tokens[range.from + 1]?.text === "("
@@ -169,14 +167,14 @@ function conditionsOf(query: ParsedQuery, { range }: QueryPart): readonly Condit
   return starts.map((from, index) => conditionAt(query, { from, to: ends[index] ?? inner.to }));
 }
 
-const conditionAt = (query: ParsedQuery, range: TokenRange): Condition => ({
-  text: textOf(query, range),
+const conditionAt = (query: Query, range: TokenRange): Condition => ({
+  text: query.textOf(range),
   comparison: comparisonsOf(query, range)[0],
 });
 
 /** Operand whose values are shown: those in the data, not their lower case, when a text is searched. */
-function shownOperand(query: ParsedQuery, { operator, operand }: Comparison): string {
-  const text = textOf(query, operand);
+function shownOperand(query: Query, { operator, operand }: Comparison): string {
+  const text = query.textOf(operand);
   return (searching.has(operator) && /^[LU]CASE\s*\(([^()]+)\)$/i.exec(text)?.[1]) || text;
 }
 
@@ -198,7 +196,7 @@ function typedWays(inquiry: Inquiry, comparisons: readonly Comparison[], type: s
   const [first = [], ...others] = comparisons
     .filter(
       ({ operand }, _, [{ operand: wanted } = { operand }]) =>
-        textOf(inquiry.query, operand) === textOf(inquiry.query, wanted),
+        inquiry.query.textOf(operand) === inquiry.query.textOf(wanted),
     )
     .map((comparison) => typedEdits(inquiry, comparison, type));
   return first.map((edits, at) => edits.concat(others.flatMap((ways) => ways[at] ?? [])));
@@ -213,7 +211,7 @@ function typedEdits(
   const typed = [{ range: constant, replacement: termToText(literalFromParts(term.value, undefined, type)) }];
   const isYear = dated.has(type) && /^\d{4}$/.test(term.value);
   if (!isYear) return [typed];
-  const text = textOf(query, operand);
+  const text = query.textOf(operand);
   const years = [`YEAR(${text})`, `<${xsd.integer}>(SUBSTR(STR(${text}), 1, 4))`];
   const byYear = years.map((year) => [
     { range: operand, replacement: year },
@@ -235,7 +233,7 @@ function mendingEdits(
   if (searching.has(operator)) {
     const lower = termToText(literalFromParts(term.value.toLowerCase()));
     return [
-      { range: operand, replacement: `LCASE(STR(${textOf(query, operand)}))` },
+      { range: operand, replacement: `LCASE(STR(${query.textOf(operand)}))` },
       { range: constant, replacement: lower },
     ];
   }

@@ -2,9 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { stringText } from "../../rdf/term-text.ts";
-import { type TextEdit, textOf } from "../../sparql/rewrite.ts";
-import type { TokenRange } from "../../sparql/structure.ts";
-import type { ParsedQuery } from "../../sparql/query.ts";
+import type { TextEdit, TokenRange, Query } from "../../sparql/query.ts";
 import type { PatternTerm, TripleTerm, TripleText } from "../../sparql/patterns.ts";
 import { isPlainString, literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
 import { scopesOf, tokensOf } from "../check/query-scope.ts";
@@ -184,7 +182,7 @@ export function hintsOf({ part, place }: Variation): readonly string[] {
 }
 
 /** Where the patterns that are asked together with a place write an IRI. */
-function placesOf(query: ParsedQuery, iri: string, { from, to }: TokenRange): readonly TokenRange[] {
+function placesOf(query: Query, iri: string, { from, to }: TokenRange): readonly TokenRange[] {
   const scopes = scopesOf(query, () => ({ ids: [], vocabularies: [] }));
   const scope = scopes.find(({ ranges }) => ranges.some((range) => range.from <= from && to <= range.to));
   return tokensOf(query, iri, scope?.ranges ?? []).map((at) => ({ from: at, to: at + 1 }));
@@ -221,7 +219,7 @@ function changedText(
   if (was !== would) return { was, would, replacement };
   if (!found.equals(written))
     return { was: typedText(inquiry, written), would: typedText(inquiry, found), replacement };
-  const text = textOf(inquiry.query, range);
+  const text = inquiry.query.textOf(range);
   const other = text.includes("^^") ? replacement : typedText(inquiry, found);
   return { was: text, would: other, replacement: other };
 }

@@ -1,9 +1,9 @@
+import type { Query } from "./query.ts";
 import type { AggregateExpression, Expression, Pattern, SelectQuery, VariableTerm } from "sparqljs";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import { isAggregated, partsOfExpression } from "../structure/expression-parts.ts";
 import type { Group, SelectOutline } from "./outline.ts";
-import type { ParsedQuery } from "./parse-query.ts";
-import { groupsOfSelect, groupsWithin, selectsOf, visibleInElement, whereVariables } from "../structure/scope.ts";
+import { groupsOfSelect, groupsWithin, selectsOf, whereVariables } from "../structure/scope.ts";
 import { type Placed, placeIn } from "./term-reader.ts";
 import { syntaxError, type Token, tokenAt } from "./tokens.ts";
 
@@ -14,7 +14,7 @@ import { syntaxError, type Token, tokenAt } from "./tokens.ts";
  * - A query with GROUP BY or an aggregate may project plain variables only if they are grouped, and not `*`; aggregates
  *   stand in SELECT, HAVING and ORDER BY only (sections 11 and 19.8).
  */
-export function illegalUse(query: ParsedQuery): FedwayError | undefined {
+export function illegalUse(query: Query): FedwayError | undefined {
   const groups = [...groupsWithin(groupsOfSelect(query.outline))];
   const selects = selectsOf(query.outline);
   const labels = new Map<string, object>();
@@ -33,7 +33,7 @@ const aggregates = ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT
 const ruled = ["blank", "AS", "GROUP", ...aggregates];
 
 /** False where a query has nothing that these rules are about. */
-export const mayBeIllegal = ({ vocabulary }: ParsedQuery): boolean => ruled.some((word) => vocabulary.has(word));
+export const mayBeIllegal = ({ vocabulary }: Query): boolean => ruled.some((word) => vocabulary.has(word));
 
 function firstOf<T, U>(items: readonly T[], find: (item: T) => U | undefined): U | undefined {
   for (const item of items) {
@@ -46,7 +46,7 @@ function firstOf<T, U>(items: readonly T[], find: (item: T) => U | undefined): U
 const testedIn = (pattern: Pattern): readonly Expression[] =>
   pattern.type === "filter" || pattern.type === "bind" ? [pattern.expression] : [];
 
-function illegalLabel(query: ParsedQuery, group: Group, labels: Map<string, object>): FedwayError | undefined {
+function illegalLabel(query: Query, group: Group, labels: Map<string, object>): FedwayError | undefined {
   let pattern = {};
   for (const element of group.elements) {
     // FILTER does not end a basic graph pattern, everything else does.
@@ -70,7 +70,7 @@ function illegalLabel(query: ParsedQuery, group: Group, labels: Map<string, obje
   return undefined;
 }
 
-function illegalBind(query: ParsedQuery, group: Group): FedwayError | undefined {
+function illegalBind(query: Query, group: Group): FedwayError | undefined {
   if (!group.elements.some((element) => element.kind === "bind")) return undefined;
   const visible = new Set<string>();
   for (const element of group.elements) {
@@ -81,12 +81,12 @@ function illegalBind(query: ParsedQuery, group: Group): FedwayError | undefined 
         next: "Assign to a new variable, or write the condition as a FILTER.",
       });
     }
-    for (const name of visibleInElement(query.tokens, element)) visible.add(name);
+    for (const name of query.visibleIn(element)) visible.add(name);
   }
   return undefined;
 }
 
-function sameColumns(query: ParsedQuery, { tree }: SelectOutline): FedwayError | undefined {
+function sameColumns(query: Query, { tree }: SelectOutline): FedwayError | undefined {
   if (tree.queryType !== "SELECT") return undefined;
   const names = new Set<string>();
   for (const column of tree.variables) {
@@ -102,7 +102,7 @@ function sameColumns(query: ParsedQuery, { tree }: SelectOutline): FedwayError |
   return undefined;
 }
 
-function illegalAlias(query: ParsedQuery, select: SelectOutline): FedwayError | undefined {
+function illegalAlias(query: Query, select: SelectOutline): FedwayError | undefined {
   if (select.tree.queryType !== "SELECT") return undefined;
   const aliases = select.tree.variables.flatMap((column) => ("expression" in column ? [column.variable] : []));
   const where = aliases.length > 0 ? whereVariables(query.tokens, select) : new Set<string>();
@@ -115,9 +115,9 @@ function illegalAlias(query: ParsedQuery, select: SelectOutline): FedwayError | 
   });
 }
 
-const tokenOf = ({ places, tokens }: ParsedQuery, node: Placed): Token => tokenAt(tokens, placeIn(places, node).from);
+const tokenOf = ({ places, tokens }: Query, node: Placed): Token => tokenAt(tokens, placeIn(places, node).from);
 
-function illegalProjection(query: ParsedQuery, { tree, head }: SelectOutline): FedwayError | undefined {
+function illegalProjection(query: Query, { tree, head }: SelectOutline): FedwayError | undefined {
   const group = "group" in tree ? tree.group : undefined;
   const misplaced = misplacedAggregate(query, group?.map(({ expression }) => expression) ?? []);
   if (misplaced || tree.queryType !== "SELECT") return misplaced;
@@ -164,7 +164,7 @@ const isCallOrConstant = (part: object): boolean =>
 const isExists = (part: object): boolean => "operator" in part && String(part.operator).endsWith("exists");
 
 /** `MAX(COUNT(?x))` has no groups to be the largest of. */
-function nestedAggregate(query: ParsedQuery, { tree }: SelectOutline): FedwayError | undefined {
+function nestedAggregate(query: Query, { tree }: SelectOutline): FedwayError | undefined {
   if (tree.queryType !== "SELECT") return undefined;
   const computed = [...tree.variables, ...(tree.order ?? [])].flatMap((each) =>
     "expression" in each ? [each.expression] : [],
@@ -182,7 +182,7 @@ function nestedAggregate(query: ParsedQuery, { tree }: SelectOutline): FedwayErr
 }
 
 /** Aggregates stand in SELECT, HAVING and ORDER BY only. */
-function misplacedAggregate(query: ParsedQuery, expressions: readonly Expression[]): FedwayError | undefined {
+function misplacedAggregate(query: Query, expressions: readonly Expression[]): FedwayError | undefined {
   const found = firstOf(expressions, aggregateIn);
   if (found === undefined) return undefined;
   const { start, text } = tokenOf(query, found);

@@ -1,45 +1,17 @@
+import { Query, type QueryTree } from "./query.ts";
 import { LRUCache } from "lru-cache";
 import { sizedByKey } from "../../cache-size.ts";
-import type { Query } from "sparqljs";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
 import { dialectEdits } from "../dialect/dialect-rules.ts";
-import type { Group, QueryOutline } from "./outline.ts";
+import type { Group } from "./outline.ts";
 import { illegalUse, mayBeIllegal } from "./check-query.ts";
 import { Misfit, readGrammar, repeatedColumns, type Source } from "./grammar.ts";
 import { treeOf } from "./parse-tree.ts";
-import type { Places } from "./term-reader.ts";
 import { misfitError, tooDeep, wrongText } from "./parser-errors.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import { afterPrologue, type Prologue, readPrologue, resolveIri } from "./resolve-iri.ts";
 import { isWord, offsetAt, syntaxError, type Token, tokenAt, tokenize, vocabularyOf } from "./tokens.ts";
-
-/** The four query forms of SPARQL 1.1. */
-export type QueryForm = QueryOutline["form"];
-
-/** The values of `AnswerKind` in `results/model.ts`, which this folder does not import. */
-type AnswerKind = "bindings" | "boolean" | "quads";
-
-/** The syntax tree of a query, or of the body of a clause, without its text. */
-export interface QueryTree {
-  /** In the shape of sparqljs, with absolute IRIs. */
-  readonly ast: Query;
-}
-
-/** A query that is valid SPARQL 1.1, with its syntax tree and the place of each part in the text. */
-export interface ParsedQuery extends QueryTree {
-  /** As it was written, but for codepoint escapes outside of strings. */
-  readonly text: string;
-  readonly kind: AnswerKind;
-  readonly form: QueryForm;
-  /** Where its terms and paths are written. */
-  readonly places: Places;
-  readonly tokens: readonly Token[];
-  /** The keywords in it, in upper case, and the kinds of its other tokens. */
-  readonly vocabulary: ReadonlySet<string>;
-  readonly outline: QueryOutline;
-  readonly prologue: Prologue;
-}
 
 /** A group as the WHERE of a SELECT. */
 export const treeOfGroup = ({ patterns }: Group): QueryTree => ({
@@ -47,14 +19,8 @@ export const treeOfGroup = ({ patterns }: Group): QueryTree => ({
 });
 
 /** A text as the scanner read it. */
-type Scanned = Pick<ParsedQuery, "text" | "tokens" | "vocabulary">;
+type Scanned = Pick<Query, "text" | "tokens" | "vocabulary">;
 
-const kinds: Record<QueryForm, AnswerKind> = {
-  SELECT: "bindings",
-  ASK: "boolean",
-  CONSTRUCT: "quads",
-  DESCRIBE: "quads",
-};
 /** Words that begin an update operation (SPARQL 1.1 Update, section 3). */
 export const updateWords: ReadonlySet<string> = new Set([
   "INSERT",
@@ -69,11 +35,6 @@ export const updateWords: ReadonlySet<string> = new Set([
   "WITH",
   "MODIFY",
 ]);
-
-/** The kind of answer a query form has. */
-export function answerKindOf(form: QueryForm): AnswerKind {
-  return kinds[form];
-}
 
 function refuseOtherThanQuery({ text, tokens, vocabulary }: Scanned): void {
   if (tokens.length === 0) {
@@ -200,14 +161,14 @@ function unevenRow(text: string, { start }: Token): FedwayError {
 }
 
 /** Large texts that were parsed last, by text: planning, checking and explaining one query each begin with its tree. */
-const parsedLast = new LRUCache<string, ParsedQuery>({ max: 4, ...sizedByKey(64, { perCharacter: 50 }) });
+const parsedLast = new LRUCache<string, Query>({ max: 4, ...sizedByKey(64, { perCharacter: 50 }) });
 const largeText = 2_000;
 
 /**
  * Parses one SPARQL 1.1 query.
  * @throws FedwayError `QUERY_SYNTAX` (with line and column), `UPDATE_REFUSED`, `QUERY_MISSING`, `QUERY_TOO_LARGE`
  */
-export function parseQuery(text: string): ParsedQuery {
+export function parseQuery(text: string): Query {
   const known = parsedLast.get(text);
   if (known !== undefined) return known;
   const parsed = parseText(text);
@@ -216,7 +177,7 @@ export function parseQuery(text: string): ParsedQuery {
   return parsed;
 }
 
-function parseText(text: string): ParsedQuery {
+function parseText(text: string): Query {
   const decoded = /\\u/i.test(text) ? decodeEscapes(text) : undefined;
   const read = decoded?.text ?? text;
   try {
@@ -249,14 +210,14 @@ export function followsGrammar(text: string): boolean {
   }
 }
 
-function parseDecoded(text: string): ParsedQuery {
+function parseDecoded(text: string): Query {
   const parsed = grammatical(text);
   const illegal = mayBeIllegal(parsed) ? illegalUse(parsed) : undefined;
   if (illegal) throw illegal;
   return parsed;
 }
 
-function grammatical(text: string): ParsedQuery {
+function grammatical(text: string): Query {
   const tokens = tokenize(text);
   const scanned = { text, tokens, vocabulary: vocabularyOf(tokens) };
   refuseOtherThanQuery(scanned);
@@ -267,8 +228,7 @@ function grammatical(text: string): ParsedQuery {
   if (once !== text) return grammatical(once);
   checkNames(scanned, prologue);
   if (tokens.length * levelsOfToken > treeDepthAtMost && treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);
-  const form = ast.queryType;
-  return { ...scanned, kind: kinds[form], form, ast, places, outline, prologue };
+  return new Query({ ...scanned, ast, places, outline, prologue });
 }
 
 /** The checks beside the grammar. */

@@ -1,6 +1,7 @@
+import type { QueryForm } from "./query.ts";
 import { decodeEscapes } from "./codepoint-escapes.ts";
 import { queryForms } from "./outline.ts";
-import { type QueryForm, refusePragmas, updateRefused, updateWords } from "./parse-query.ts";
+import { refusePragmas, updateRefused, updateWords } from "./parse-query.ts";
 import { textLimits, type Token, tokenize } from "./tokens.ts";
 
 // WITH also begins a named subquery of Blazegraph; SPARUL is Virtuoso's own word.

@@ -1,4 +1,4 @@
-import type { QueryTree } from "../parse/parse-query.ts";
+import type { QueryTree } from "../parse/query.ts";
 import { queryPatterns } from "./query-patterns.ts";
 
 /** Prefixes of predicates that engines match by code or by an index: no triple has them. */

@@ -1,3 +1,4 @@
+import type { Query } from "../parse/query.ts";
 import type * as RDF from "@rdfjs/types";
 import type {
   BlockPattern,
@@ -12,7 +13,6 @@ import type {
   VariableTerm,
 } from "sparqljs";
 import type { TokenRange } from "../parse/outline.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
 
 /** A term, and its tokens; those of brackets and of steps of paths have none. */
@@ -56,7 +56,7 @@ export type Constraint = JoinedPattern | Comparison;
  * Constraints on each row of a query's groups: patterns of default graphs, comparisons with constants, VALUES. Omits parts that
  * constrain no term alone: alternatives of paths and of `||`, GRAPH, SERVICE with a variable.
  */
-export function constraintsOf({ ast, places }: ParsedQuery): readonly Constraint[] {
+export function constraintsOf({ ast, places }: Query): readonly Constraint[] {
   const collector = new Collector(places);
   // Descriptions are of default graphs.
   if (!("from" in ast) || ast.from === undefined) collector.addGroup(ast.where ?? [], ast.values ?? [], {});
@@ -65,10 +65,10 @@ export function constraintsOf({ ast, places }: ParsedQuery): readonly Constraint
 
 class Collector {
   readonly found: Constraint[] = [];
-  readonly #places: ParsedQuery["places"];
+  readonly #places: Query["places"];
   #steps = 0;
 
-  constructor(places: ParsedQuery["places"]) {
+  constructor(places: Query["places"]) {
     this.#places = places;
   }
 

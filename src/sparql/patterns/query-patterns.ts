@@ -1,7 +1,7 @@
+import type { Query, QueryTree } from "../parse/query.ts";
 import type * as RDF from "@rdfjs/types";
 import type { Triple, Pattern, PropertyPath, ServicePattern, Term } from "sparqljs";
 import { requiredTriples } from "../structure/certain-variables.ts";
-import type { ParsedQuery, QueryTree } from "../parse/parse-query.ts";
 
 /** A pattern with its place in the query. */
 export interface PlacedPattern extends QueryPattern {
@@ -89,7 +89,7 @@ interface Dataset {
   readonly named: readonly string[];
 }
 
-function datasetOf({ from }: ParsedQuery["ast"]): Dataset | undefined {
+function datasetOf({ from }: Query["ast"]): Dataset | undefined {
   if (from === undefined) return undefined;
   return { default: graphsOf(from.default.map(({ value }) => value)), named: from.named.map(({ value }) => value) };
 }

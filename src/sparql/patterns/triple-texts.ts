@@ -1,8 +1,7 @@
+import type { Query } from "../parse/query.ts";
 import type { PropertyPath, Term, Triple } from "sparqljs";
 import { iriText } from "../../rdf/term-text.ts";
-import { textOf } from "../rewrite/edit-text.ts";
 import type { TokenRange } from "../parse/outline.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
 import { tokenAt } from "../parse/tokens.ts";
 
@@ -28,7 +27,7 @@ export interface TripleText {
  * variables, and a sequence path becomes its steps, with variables between them (SPARQL 1.1 Query, sections 4.1.4, 4.2 and
  * 18.2.2.4).
  */
-export function tripleTexts(query: ParsedQuery, triples: readonly Triple[]): readonly TripleText[] {
+export function tripleTexts(query: Query, triples: readonly Triple[]): readonly TripleText[] {
   const found: TripleText[] = [];
   const add = (subject: TripleTerm, path: Triple["predicate"], object: TripleTerm): void => {
     if (isPath(path) && path.pathType === "^") {
@@ -51,7 +50,7 @@ const variable = (name: string): TripleTerm => ({
   term: { kind: "variable", name: `fedwayBlank${name}` },
 });
 
-function written(query: ParsedQuery, node: Term | PropertyPath): TripleTerm {
+function written(query: Query, node: Term | PropertyPath): TripleTerm {
   const range = query.places.get(node);
   const place = range && { range };
   if ("termType" in node && node.termType === "BlankNode") {
@@ -59,12 +58,12 @@ function written(query: ParsedQuery, node: Term | PropertyPath): TripleTerm {
     // What brackets and collections stand for has no place of its own.
     return range && tokenAt(query.tokens, range.from).kind === "blank" ? { ...label, range } : label;
   }
-  const text = range ? textOf(query, range) : "value" in node ? iriText(node.value) : "";
+  const text = range ? query.textOf(range) : "value" in node ? iriText(node.value) : "";
   return { text, ...place, term: "termType" in node ? patternTerm(node) : undefined };
 }
 
 /** The literal, or IRI, that begins with the first token of a range, with its own tokens. */
-export function constantAt({ places, tokens }: ParsedQuery, { from, to }: TokenRange) {
+export function constantAt({ places, tokens }: Query, { from, to }: TokenRange) {
   if (!["string", "number", "iri", "pname"].includes(tokenAt(tokens, from).kind)) return undefined;
   for (const [node, range] of places) {
     const isConstant = "termType" in node && (node.termType === "NamedNode" || node.termType === "Literal");

@@ -1,6 +1,6 @@
+import type { QueryTree } from "../parse/query.ts";
 import type { Pattern, Triple } from "sparqljs";
 import { isAggregateOfAll } from "../structure/expression-parts.ts";
-import type { QueryTree } from "../parse/parse-query.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
 
 /** A triple pattern without property path. */

@@ -1,4 +1,4 @@
-import type { QueryTree } from "../parse/parse-query.ts";
+import type { QueryTree } from "../parse/query.ts";
 import { isTriple, mayBeEmpty } from "./query-patterns.ts";
 import type { Term, Triple } from "sparqljs";
 import { functionsOf12 } from "../parse/sparql-1-2.ts";

@@ -1,5 +1,5 @@
+import type { QueryTree } from "../parse/query.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
-import type { QueryTree } from "../parse/parse-query.ts";
 import { type PatternTerm, queryPatterns } from "./query-patterns.ts";
 
 /** A class or property that a query's patterns name. */

@@ -1,5 +1,5 @@
-import { editText, type TextEdit } from "./edit-text.ts";
-import { type ParsedQuery, parseQuery, prefixOf } from "../parse/parse-query.ts";
+import type { Query, TextEdit } from "../parse/query.ts";
+import { parseQuery, prefixOf } from "../parse/parse-query.ts";
 import { resolveIri } from "../parse/resolve-iri.ts";
 import { isWord, type Token } from "../parse/tokens.ts";
 
@@ -8,14 +8,14 @@ import { isWord, type Token } from "../parse/tokens.ts";
  * such as `:city\#name` (SPARQL 1.1 Query, section 19.8, PN_LOCAL_ESC), and references relative to BASE, whose dot segments
  * stay with some (section 4.1.1.2), in prefixes too.
  */
-export function absoluteIris(query: ParsedQuery): ParsedQuery {
+export function absoluteIris(query: Query): Query {
   const edits = editsOf(query);
-  return edits.length === 0 ? query : parseQuery(editText(query, edits));
+  return edits.length === 0 ? query : parseQuery(query.cut(edits));
 }
 
 const absolute = /^<[A-Za-z][A-Za-z0-9+.-]*:/;
 
-function editsOf({ tokens, prologue }: ParsedQuery): readonly TextEdit[] {
+function editsOf({ tokens, prologue }: Query): readonly TextEdit[] {
   const relative = relativePrefixes(tokens.slice(0, prologue.length));
   const edits: TextEdit[] = [];
   for (const [at, token] of tokens.entries()) {

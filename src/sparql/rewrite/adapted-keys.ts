@@ -1,7 +1,6 @@
+import type { Query } from "../parse/query.ts";
 import type { KeyExpressions } from "../../rdf/key-rule.ts";
-import { editText } from "./edit-text.ts";
 import type { Group, ServiceElement, TokenRange } from "../parse/outline.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
 import { projectsAll, selectsOf, whereVariables } from "../structure/scope.ts";
 import { tokenAt } from "../parse/tokens.ts";
 
@@ -20,7 +19,7 @@ export interface UnlikeKey {
  * The text in which these parts are joined by what makes their values alike: `A { ?k } B { ?k }` is
  * `{ A { ?k } BIND(left(?k) AS ?k_key) } B { ?k_key }`. Everywhere else, `?k` is the left value.
  */
-export function withAdaptedKeys(query: ParsedQuery, keys: readonly UnlikeKey[]): string {
+export function withAdaptedKeys(query: Query, keys: readonly UnlikeKey[]): string {
   const changes = new Changes(query);
   for (const { name, left, right, expressions } of keys) {
     const key = changes.freshName(`${name}_key`);
@@ -39,11 +38,11 @@ export function withAdaptedKeys(query: ParsedQuery, keys: readonly UnlikeKey[]):
 
 /** Replacements of tokens, and insertions before and after them. */
 class Changes {
-  readonly #query: ParsedQuery;
+  readonly #query: Query;
   readonly #names: Set<string>;
   readonly #tokens = new Map<number, { before: string; text: string; behind: string }>();
 
-  constructor(query: ParsedQuery) {
+  constructor(query: Query) {
     this.#query = query;
     this.#names = new Set(query.tokens.flatMap(({ kind, text }) => (kind === "var" ? [text.slice(1)] : [])));
   }
@@ -94,6 +93,6 @@ class Changes {
       range: { from: at, to: at + 1 },
       replacement: before + text + behind,
     }));
-    return editText(this.#query, edits);
+    return this.#query.cut(edits);
   }
 }

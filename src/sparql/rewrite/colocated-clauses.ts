@@ -1,10 +1,8 @@
+import type { Query, TextEdit } from "../parse/query.ts";
 import type { Pattern } from "sparqljs";
-import type { AnalysedQuery } from "../structure/analyse-query.ts";
 import { requiredTriples } from "../structure/certain-variables.ts";
-import { editText, type TextEdit } from "./edit-text.ts";
 import { bodyText, withDot } from "./merge-clauses.ts";
 import type { Element, ServiceElement } from "../parse/outline.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
 import { isPath } from "../patterns/query-patterns.ts";
 import { groupsOfSelect, groupsWithin } from "../structure/scope.ts";
 
@@ -24,22 +22,22 @@ interface Colocation {
  * What stands between may be joined in any order; OPTIONAL, MINUS and BIND may not. SILENT clauses stay: they have a solution
  * for failures. `joined`: how many elements of groups were joined into others.
  */
-export function colocateClauses(query: AnalysedQuery, colocation: Colocation) {
-  const site: Site = { ...colocation, parsed: query.parsed };
+export function colocateClauses(query: Query, colocation: Colocation) {
+  const site: Site = { ...colocation, parsed: query };
   const edits: TextEdit[] = [];
   let joined = 0;
-  const groups = groupsWithin(groupsOfSelect(query.parsed.outline), ({ kind }) => kind !== "service");
+  const groups = groupsWithin(groupsOfSelect(query.outline), ({ kind }) => kind !== "service");
   for (const { elements } of groups) {
     for (const star of starsOf(elements, site)) {
       joined += star.elements.length - 1;
       if (star.elements.length > 1) edits.push(...starEdits(star, site));
     }
   }
-  return joined === 0 ? { text: query.parsed.text, joined } : { text: editText(query.parsed, edits), joined };
+  return joined === 0 ? { text: query.text, joined } : { text: query.cut(edits), joined };
 }
 
 interface Site extends Colocation {
-  readonly parsed: ParsedQuery;
+  readonly parsed: Query;
 }
 
 /** Elements of one group that are joined on a subject, and their clauses by endpoint. */

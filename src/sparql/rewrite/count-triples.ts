@@ -1,7 +1,7 @@
+import type { Query } from "../parse/query.ts";
 import type { Term, Triple } from "sparqljs";
 import { iriText, literalText } from "../../rdf/term-text.ts";
 import type { TokenRange } from "../parse/outline.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
 import { tokenAt } from "../parse/tokens.ts";
 
 /** Triples of a template that are counted; a graph that has all instances of these and lacks others is not found. */
@@ -11,7 +11,7 @@ const mostTemplates = 4;
  * A query that counts triples which the answer to a CONSTRUCT has, each once, in `?fedway_rows`: no fewer are in the whole
  * graph. Undefined where no query says that.
  */
-export function tripleCountQuery(parsed: ParsedQuery): string | undefined {
+export function tripleCountQuery(parsed: Query): string | undefined {
   const { ast, outline, prologue, tokens, text } = parsed;
   const { where, tail, values, datasets } = outline;
   if (ast.queryType !== "CONSTRUCT" || where === undefined || values !== undefined || tail.to > tail.from)
@@ -62,5 +62,5 @@ function instances(terms: Terms, pattern: string, areApart: boolean): string {
   return `{ SELECT DISTINCT ${projection.join(" ")} WHERE { ${pattern}\n${conditions.join("")} } }`;
 }
 
-const textOf = ({ text, tokens }: ParsedQuery, { from, to }: TokenRange): string =>
+const textOf = ({ text, tokens }: Query, { from, to }: TokenRange): string =>
   text.slice(tokenAt(tokens, from).start, tokenAt(tokens, to - 1).end);

@@ -1,32 +1,21 @@
-import type { AnalysedQuery } from "../structure/analyse-query.ts";
-import { editText, emptyGroup, type TextEdit } from "./edit-text.ts";
+import type { Query, TextEdit } from "../parse/query.ts";
+import { emptyGroup } from "./edit-text.ts";
 import type { Element, Group, ServiceElement } from "../parse/outline.ts";
-import {
-  groupsOf,
-  groupsOfSelect,
-  projectsAll,
-  selectsOf,
-  visibleInElement,
-  visibleInGroup,
-} from "../structure/scope.ts";
-import type { Token } from "../parse/tokens.ts";
+import { groupsOf, groupsOfSelect, projectsAll, selectsOf } from "../structure/scope.ts";
 
 /**
  * The text without SERVICE clauses that have no solution. A branch of a UNION that needs one goes with it; anywhere else a group
  * without solutions takes the clause's place, which is what the clause stands for in a join, OPTIONAL, MINUS or EXISTS alike.
  * Columns stay: where `SELECT *` would lose a variable, the branch stays as a group without solutions.
  */
-export function withoutEmptyClauses(query: AnalysedQuery, isEmpty: (service: ServiceElement) => boolean): string {
-  const { tokens, outline } = query.parsed;
-  const site: Site = { tokens, isEmpty, projectsAll: selectsOf(outline).some(projectsAll) };
-  return editText(
-    query.parsed,
-    groupsOfSelect(outline).flatMap((group) => editsIn(group, site)),
-  );
+export function withoutEmptyClauses(query: Query, isEmpty: (service: ServiceElement) => boolean): string {
+  const { outline } = query;
+  const site: Site = { query, isEmpty, projectsAll: selectsOf(outline).some(projectsAll) };
+  return query.cut(groupsOfSelect(outline).flatMap((group) => editsIn(group, site)));
 }
 
 interface Site {
-  readonly tokens: readonly Token[];
+  readonly query: Query;
   readonly isEmpty: (service: ServiceElement) => boolean;
   /** Some SELECT of the query takes all variables there are. */
   readonly projectsAll: boolean;
@@ -36,7 +25,7 @@ function editsIn(group: Group, site: Site): readonly TextEdit[] {
   if (group.select) return groupsOfSelect(group.select).flatMap((inner) => editsIn(inner, site));
   return group.elements.flatMap((element): readonly TextEdit[] => {
     if (hasNoSolution(element, site)) {
-      return [{ range: element, replacement: emptyGroup(visibleInElement(site.tokens, element)) }];
+      return [{ range: element, replacement: emptyGroup(site.query.visibleIn(element)) }];
     }
     if (element.kind === "union") return unionEdits(element.branches, site);
     return groupsOf(element).flatMap((inner) => editsIn(inner, site));
@@ -58,10 +47,10 @@ const isDead = ({ select, elements }: Group, site: Site): boolean =>
 function unionEdits(branches: readonly Group[], site: Site): readonly TextEdit[] {
   const alive = branches.filter((branch) => !isDead(branch, site));
   const [first] = alive;
-  const shown = new Set(alive.flatMap((branch) => [...visibleInGroup(site.tokens, branch)]));
+  const shown = new Set(alive.flatMap((branch) => [...site.query.visibleIn(branch)]));
   return branches.flatMap((branch): readonly TextEdit[] => {
     if (alive.includes(branch)) return editsIn(branch, site);
-    const visible = visibleInGroup(site.tokens, branch);
+    const visible = site.query.visibleIn(branch);
     if (site.projectsAll && [...visible].some((name) => !shown.has(name))) {
       return [{ range: branch, replacement: emptyGroup(visible) }];
     }

@@ -1,18 +1,11 @@
+import type { Query, TextEdit } from "../parse/query.ts";
 import type { Expression, PropertyPath, Term, Triple, VariableTerm } from "sparqljs";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { editRange, editText, type TextEdit, textOf } from "./edit-text.ts";
 import { isAggregated, partsOfExpression } from "../structure/expression-parts.ts";
 import type { Element, SelectOutline, TokenRange } from "../parse/outline.ts";
-import { followsGrammar, type ParsedQuery, parseQuery } from "../parse/parse-query.ts";
+import { followsGrammar, parseQuery } from "../parse/parse-query.ts";
 import { isPath, mayBeEmpty } from "../patterns/query-patterns.ts";
-import {
-  elementsWithin,
-  groupsOfSelect,
-  groupsWithin,
-  mentionedVariables,
-  selectsOf,
-  union,
-} from "../structure/scope.ts";
+import { elementsWithin, groupsOfSelect, groupsWithin, selectsOf, union } from "../structure/scope.ts";
 import { placeIn } from "../parse/term-reader.ts";
 import { tokenAt } from "../parse/tokens.ts";
 
@@ -42,11 +35,11 @@ export function mendedQuery(text: string): string {
   const selects = selectsOf(query.outline);
   const columns = selects.flatMap((select) => writtenColumns(query, select));
   const edits = [...selects.flatMap(hiddenEmptiness), ...columns, ...writtenPaths(query)];
-  return edits.length === 0 ? text : editText(query, edits);
+  return edits.length === 0 ? text : query.cut(edits);
 }
 
 /** Undefined for what only the store's parser reads. */
-function parsed(text: string): ParsedQuery | undefined {
+function parsed(text: string): Query | undefined {
   try {
     return parseQuery(text);
   } catch (error) {
@@ -71,10 +64,10 @@ function hiddenEmptiness({ tree, where }: SelectOutline): readonly TextEdit[] {
 }
 
 /** Of columns that use earlier ones, what those name. */
-function writtenColumns(query: ParsedQuery, select: SelectOutline): readonly TextEdit[] {
+function writtenColumns(query: Query, select: SelectOutline): readonly TextEdit[] {
   const { tree } = select;
   if (tree.queryType !== "SELECT" || (!tree.group && !isAggregated(tree))) return [];
-  const inPatterns = union(select.exists.map((group) => mentionedVariables(query.tokens, group)));
+  const inPatterns = union(select.exists.map((group) => query.variablesIn(group)));
   /** The text in the place of each column; undefined where it must be computed once. */
   const earlier = new Map<string, string | undefined>();
   const edits: TextEdit[] = [];
@@ -87,7 +80,7 @@ function writtenColumns(query: ParsedQuery, select: SelectOutline): readonly Tex
     });
     edits.push(...own);
     const { value } = column.variable;
-    const written = editRange(query, expressionOf(query, column.variable), own);
+    const written = query.cutRange(expressionOf(query, column.variable), own);
     const isOnce = written.length > longestColumn || inPatterns.has(value) || isVolatile(column.expression);
     earlier.set(value, isOnce ? undefined : `(${written})`);
   }
@@ -103,7 +96,7 @@ const isVolatile = (expression: Expression): boolean =>
   );
 
 /** The expression of a column: what stands before AS, back to its bracket. */
-function expressionOf({ places, tokens }: ParsedQuery, column: VariableTerm): TokenRange {
+function expressionOf({ places, tokens }: Query, column: VariableTerm): TokenRange {
   const to = placeIn(places, column).from - 1;
   let from = to;
   for (let depth = 0; from > 0 && depth >= 0; from--) {
@@ -131,7 +124,7 @@ const notWritable = (name: string): FedwayError =>
   );
 
 /** Triples with a path: each alternative for itself, and where it may have no steps, the solution of no steps. */
-function writtenPaths(query: ParsedQuery): readonly TextEdit[] {
+function writtenPaths(query: Query): readonly TextEdit[] {
   const groups = groupsOfSelect(query.outline);
   // In a named graph only the terms of that graph have a path of no steps.
   const ofDefaultGraph = new Set(groupsWithin(groups, isOfDefaultGraph));
@@ -183,20 +176,20 @@ function alternativesOf(path: Path | PropertyPath["items"][number]): readonly Ex
   return sequences.map((sequence) => ({ type: "path", pathType, items: sequence }));
 }
 
-function pathText(query: ParsedQuery, path: Path): string | undefined {
+function pathText(query: Query, path: Path): string | undefined {
   const range = query.places.get(path);
-  if (range) return textOf(query, range);
+  if (range) return query.textOf(range);
   if (!("type" in path)) return undefined;
   const items = path.items.map((item) => `(${pathText(query, item)})`);
   return path.pathType === "^" ? `^${items[0]}` : items.join("/");
 }
 
-function tripleText(query: ParsedQuery, triple: Triple, mayLack: (triple: Triple) => boolean): string | undefined {
+function tripleText(query: Query, triple: Triple, mayLack: (triple: Triple) => boolean): string | undefined {
   const { subject, predicate, object } = triple;
   if ([subject, object].some(({ termType }) => termType === "BlankNode")) return undefined;
   const [s, o] = [subject, object].map((node) => {
     const range = query.places.get(node);
-    return range && textOf(query, range);
+    return range && query.textOf(range);
   });
   if (s === undefined || o === undefined) return undefined;
   const paths = hasAlternatives(triple) ? alternativesOf(predicate) : [predicate];

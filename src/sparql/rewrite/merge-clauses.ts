@@ -1,8 +1,7 @@
-import type { AnalysedQuery } from "../structure/analyse-query.ts";
-import { datasetEdits, editText, type TextEdit, textOf } from "./edit-text.ts";
+import type { Query, TextEdit } from "../parse/query.ts";
+import { datasetEdits } from "./edit-text.ts";
 import type { Element, Group, ServiceElement, TokenRange } from "../parse/outline.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
-import { groupsOfSelect, groupsWithin, mentionedVariables, shareName } from "../structure/scope.ts";
+import { groupsOfSelect, groupsWithin } from "../structure/scope.ts";
 
 interface MergeOptions {
   readonly isMember: (service: ServiceElement) => boolean;
@@ -19,17 +18,17 @@ interface MergeOptions {
  * Without a common variable merging would make one endpoint compute a Cartesian product.
  * `merged`: how many clauses were merged away.
  */
-export function mergeClauses(query: AnalysedQuery, options: MergeOptions) {
-  const edits = options.keepsDataset ? [] : datasetEdits(query.parsed);
+export function mergeClauses(query: Query, options: MergeOptions) {
+  const edits = options.keepsDataset ? [] : datasetEdits(query);
   let merged = 0;
-  const groups = groupsWithin(groupsOfSelect(query.parsed.outline), (element) => !isClause(element, options));
+  const groups = groupsWithin(groupsOfSelect(query.outline), (element) => !isClause(element, options));
   for (const group of groups) {
     for (const run of runs(query, group, options)) {
       merged += run.length - 1;
       edits.push(...runEdits(query, run, options));
     }
   }
-  return { text: editText(query.parsed, edits), merged };
+  return { text: query.cut(edits), merged };
 }
 
 function isClause(element: Element, options: MergeOptions): element is ServiceElement {
@@ -37,7 +36,7 @@ function isClause(element: Element, options: MergeOptions): element is ServiceEl
 }
 
 /** Member clauses of a group in runs that become one clause each. */
-function runs(query: AnalysedQuery, group: Group, options: MergeOptions): ServiceElement[][] {
+function runs(query: Query, group: Group, options: MergeOptions): ServiceElement[][] {
   const found: ServiceElement[][] = [];
   let names = new Set<string>();
   let open = false;
@@ -49,9 +48,9 @@ function runs(query: AnalysedQuery, group: Group, options: MergeOptions): Servic
       open = false;
       continue;
     }
-    const own = mentionedVariables(query.parsed.tokens, clause.group);
+    const own = query.variablesIn(clause.group);
     const fits = open && last && last.silent === clause.silent && options.targetOf(last) === options.targetOf(clause);
-    if (fits && shareName(names, own)) {
+    if (fits && !names.isDisjointFrom(own)) {
       found.at(-1)?.push(clause);
       names = new Set([...names, ...own]);
       continue;
@@ -63,29 +62,29 @@ function runs(query: AnalysedQuery, group: Group, options: MergeOptions): Servic
   return found;
 }
 
-function runEdits(query: AnalysedQuery, run: readonly ServiceElement[], options: MergeOptions): TextEdit[] {
+function runEdits(query: Query, run: readonly ServiceElement[], options: MergeOptions): TextEdit[] {
   const [first, ...others] = run;
   if (!first) return [];
   const name = { range: { from: first.name, to: first.name + 1 }, replacement: options.targetOf(first) };
   if (others.length === 0) return [name];
-  const body = run.map((clause) => bodyText(query.parsed, clause.group)).join(" ");
+  const body = run.map((clause) => bodyText(query, clause.group)).join(" ");
   return [
     name,
     { range: first.group, replacement: `{ ${body} }` },
-    ...others.map((clause) => ({ range: withDot(query.parsed, clause), replacement: "" })),
+    ...others.map((clause) => ({ range: withDot(query, clause), replacement: "" })),
   ];
 }
 
 /** An element and the dot behind it, which would be one too many without it. */
-export function withDot(parsed: ParsedQuery, { from, to }: TokenRange): TokenRange {
+export function withDot(parsed: Query, { from, to }: TokenRange): TokenRange {
   return { from, to: parsed.tokens[to]?.text === "." ? to + 1 : to };
 }
 
 /** The body of a clause as a part of a larger one: triples as they are, everything else in braces of its own. */
-export function bodyText(parsed: ParsedQuery, group: Group): string {
+export function bodyText(parsed: Query, group: Group): string {
   const plain = !group.select && group.elements.length === 1 && group.elements[0]?.kind === "triples";
   const triples = group.elements[0];
-  if (!plain || !triples) return textOf(parsed, group);
-  const text = textOf(parsed, triples);
+  if (!plain || !triples) return parsed.textOf(group);
+  const text = parsed.textOf(triples);
   return text.endsWith(".") ? text : `${text} .`;
 }

@@ -1,8 +1,7 @@
-import type { AnalysedQuery, ServiceClause } from "../structure/analyse-query.ts";
+import type { Query } from "../parse/query.ts";
+import type { ServiceClause } from "../structure/analysis.ts";
 import { certainVariables, requiredTriples } from "../structure/certain-variables.ts";
-import { textOf } from "./edit-text.ts";
 import type { Group } from "../parse/outline.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
 import { isPath } from "../patterns/query-patterns.ts";
 import { declarationsOf } from "../parse/resolve-iri.ts";
 import { mentionedVariables, visibleInGroup } from "../structure/scope.ts";
@@ -61,15 +60,14 @@ type TargetedClause = ClauseText & { readonly target: string };
  * `SERVICE <urn:fedway:clause:N> { <urn:fedway:clause:N> <urn:fedway:binds> ?its, ?variables }`, so that it parses to the
  * algebra of the whole query. A UNION of one pattern at several endpoints is one such clause.
  */
-export function splitClauses(analysed: AnalysedQuery) {
-  const { parsed: query } = analysed;
+export function splitClauses(query: Query) {
   const { text, tokens } = query;
   const clauses: TargetedClause[] = [];
   const bodies: Group[] = [];
   let skeleton = "";
   let copied = 0;
   const united = new Map(unitedServices(query).flatMap((each) => each.services.map((service) => [service.from, each])));
-  const services = analysed.services.filter(({ parent }) => parent === undefined);
+  const services = query.services.filter(({ parent }) => parent === undefined);
   for (const service of services.toSorted((a, b) => a.element.from - b.element.from)) {
     const { union, services: together } = united.get(service.element.from) ?? {
       union: service.element,
@@ -99,11 +97,11 @@ function placeholder({ place, variables }: ClauseText, target: Token): string {
   return `<${place}> <urn:fedway:binds> ${[...names].map((name) => `?${name}`).join(", ")}`;
 }
 
-function toClause(query: ParsedQuery, service: ServiceClause, place: string): ClauseText {
+function toClause(query: Query, service: ServiceClause, place: string): ClauseText {
   const { text, tokens } = query;
   const { group, silent } = service.element;
   const prologue = declarationsOf(text, tokens);
-  const pattern = textOf(query, group);
+  const pattern = query.textOf(group);
   const where = group.patterns;
   const certain = certainVariables(where);
   const predicates = predicateVariables(where);

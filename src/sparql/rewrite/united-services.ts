@@ -1,7 +1,6 @@
+import type { Query } from "../parse/query.ts";
 import { servicesOf } from "./colocated-clauses.ts";
-import { textOf } from "./edit-text.ts";
 import type { Element, ServiceElement, TokenRange } from "../parse/outline.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
 import { groupsOfSelect, groupsWithin } from "../structure/scope.ts";
 import { type Token, tokenAt } from "../parse/tokens.ts";
 
@@ -12,15 +11,15 @@ interface UnitedServices {
 }
 
 /** The UNIONs of nothing but SERVICE clauses with the same body and without SILENT, outside of other clauses. */
-export function unitedServices(query: ParsedQuery): readonly UnitedServices[] {
+export function unitedServices(query: Query): readonly UnitedServices[] {
   const elements = [...groupsWithin(groupsOfSelect(query.outline), isOpen)].flatMap((group) => group.elements);
   return elements.flatMap((union) => {
     const services = union.kind === "union" ? servicesOf(union) : undefined;
     const [first] = services ?? [];
     if (!first || services === undefined || services.length < 2) return [];
-    const body = textOf(query, first.group);
+    const body = query.textOf(first.group);
     const isSame = ({ group, silent, name }: ServiceElement): boolean =>
-      !silent && tokenAt(query.tokens, name).kind !== "var" && textOf(query, group) === body;
+      !silent && tokenAt(query.tokens, name).kind !== "var" && query.textOf(group) === body;
     return services.every(isSame) ? [{ union, services }] : [];
   });
 }
@@ -28,7 +27,7 @@ export function unitedServices(query: ParsedQuery): readonly UnitedServices[] {
 const isOpen = ({ kind }: Element): boolean => kind !== "service";
 
 /** The tokens of a query with one of the clauses of each UNION of one pattern. */
-export function foldedTokens(query: ParsedQuery): readonly Token[] {
+export function foldedTokens(query: Query): readonly Token[] {
   const repeated = unitedServices(query).flatMap(({ services }) => services.slice(1));
   const left = new Set(repeated.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => from + at)));
   return query.tokens.filter((_, at) => !left.has(at));

@@ -1,16 +1,10 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { hasService, haveService, type AnalysedQuery } from "../structure/analyse-query.ts";
-import { editText, placeOf, replaceGroups, textOf } from "./edit-text.ts";
+import { hasService, haveService } from "../structure/analysis.ts";
+import type { Query } from "../parse/query.ts";
+import { replaceGroups } from "./edit-text.ts";
 import type { Element, GraphElement, Group, SelectOutline, ServiceElement } from "../parse/outline.ts";
 import type { IsMember } from "./wrappers.ts";
-import {
-  elementsWithin,
-  groupsOf,
-  groupsOfSelect,
-  hasScopedFilter,
-  mentionedVariables,
-  shareName,
-} from "../structure/scope.ts";
+import { elementsWithin, groupsOf, groupsOfSelect, hasScopedFilter } from "../structure/scope.ts";
 
 /** Text around a member clause. */
 interface WrapOptions {
@@ -29,21 +23,18 @@ interface WrapOptions {
  * keep the meaning; the elements before the first nested clause go out as one piece.
  * @throws FedwayError `SERVICE_NESTED` where no such form exists
  */
-export function wrapOutside(query: AnalysedQuery, options: WrapOptions): string {
+export function wrapOutside(query: Query, options: WrapOptions): string {
   const wrapper = new Wrapper(query, options, options.own);
-  const groups = groupsOfSelect(query.parsed.outline);
-  return editText(
-    query.parsed,
-    groups.map((group) => ({ range: group, replacement: wrapper.group(group) })),
-  );
+  const groups = groupsOfSelect(query.outline);
+  return query.cut(groups.map((group) => ({ range: group, replacement: wrapper.group(group) })));
 }
 
 class Wrapper {
-  private readonly query: AnalysedQuery;
+  private readonly query: Query;
   private readonly options: WrapOptions;
   private readonly own: string | undefined;
 
-  constructor(query: AnalysedQuery, options: WrapOptions, own: string | undefined) {
+  constructor(query: Query, options: WrapOptions, own: string | undefined) {
     this.query = query;
     this.options = options;
     this.own = own;
@@ -56,14 +47,14 @@ class Wrapper {
   }
 
   private text(element: Element): string {
-    const text = textOf(this.query.parsed, element);
+    const text = this.query.textOf(element);
     // What stood between two triples blocks may be moved away, and then they need a dot.
     return element.kind === "triples" && !text.endsWith(".") ? `${text} .` : text;
   }
 
   private select(select: SelectOutline): string {
     const groups = groupsOfSelect(select);
-    return replaceGroups(this.query.parsed, select, { groups, render: (group) => this.group(group) });
+    return replaceGroups(this.query, select, { groups, render: (group) => this.group(group) });
   }
 
   private isMixed(element: Element): boolean {
@@ -107,7 +98,7 @@ class Wrapper {
   }
 
   private inner(element: Element): string {
-    return replaceGroups(this.query.parsed, element, {
+    return replaceGroups(this.query, element, {
       groups: groupsOf(element),
       render: (group) => this.group(group),
     });
@@ -120,7 +111,7 @@ class Wrapper {
   }
 
   private service(element: ServiceElement): string {
-    if (!haveService([element.group], this.options.isMember)) return textOf(this.query.parsed, element);
+    if (!haveService([element.group], this.options.isMember)) return this.query.textOf(element);
     if (element.silent) {
       throw this.nested(
         element,
@@ -128,13 +119,13 @@ class Wrapper {
       );
     }
     const group = new Wrapper(this.query, this.options, this.options.urlOf(element)).group(element.group);
-    return hasScopedFilter(this.query.parsed.tokens, element.group) ? `{ SELECT * ${group} }` : group;
+    return hasScopedFilter(this.query.tokens, element.group) ? `{ SELECT * ${group} }` : group;
   }
 
   /** `GRAPH g { P SERVICE <b> { Q } }`: the GRAPH holds for P only, because Q is answered elsewhere. */
   private graph(element: GraphElement, own: string): string {
-    const label = textOf(this.query.parsed, { from: element.name, to: element.name + 1 });
-    const names = mentionedVariables(this.query.parsed.tokens, { from: element.name, to: element.name + 1 });
+    const label = this.query.textOf({ from: element.name, to: element.name + 1 });
+    const names = this.query.variablesIn({ from: element.name, to: element.name + 1 });
     const wrap = (text: string): string => `SERVICE <${own}> { GRAPH ${label} { ${text} } }`;
     return this.inGraph(element.group, { names, wrap });
   }
@@ -174,13 +165,13 @@ class Wrapper {
       );
     }
     const render = (group: Group): string => this.inGraph(group, graph, true);
-    return replaceGroups(this.query.parsed, element, { groups: groupsOf(element), render });
+    return replaceGroups(this.query, element, { groups: groupsOf(element), render });
   }
 
   /** FILTER or BIND, which may stand outside of the GRAPH unless it looks into it. */
   private expressionInGraph(element: Element & { kind: "filter" | "bind" }, graph: GraphName): string {
-    const names = mentionedVariables(this.query.parsed.tokens, element);
-    if (element.exists.length > 0 || shareName(names, graph.names)) {
+    const names = this.query.variablesIn(element);
+    if (element.exists.length > 0 || !names.isDisjointFrom(graph.names)) {
       throw this.nested(element, "EXISTS or the variable of the GRAPH in an expression stands in the way.");
     }
     return this.text(element);
@@ -188,7 +179,7 @@ class Wrapper {
 
   private nested(element: Element | Group, message: string): FedwayError {
     return new FedwayError("SERVICE_NESTED", message, {
-      where: placeOf(this.query.parsed, element),
+      where: this.query.whereIs(element),
       next: "Write the SERVICE clauses side by side.",
     });
   }

@@ -1,23 +1,23 @@
-import type { AnalysedQuery, ServiceClause } from "../structure/analyse-query.ts";
-import { datasetEdits, editRange, editText, emptyGroup, type TextEdit, textOf, unitGroup } from "./edit-text.ts";
+import type { Query, TextEdit } from "../parse/query.ts";
+import type { ServiceClause } from "../structure/analysis.ts";
+import { datasetEdits, emptyGroup, unitGroup } from "./edit-text.ts";
 import type { ServiceElement } from "../parse/outline.ts";
-import { hasScopedFilter, projectsAll, visibleInElement } from "../structure/scope.ts";
+import { hasScopedFilter, projectsAll } from "../structure/scope.ts";
 import { tokenAt } from "../parse/tokens.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
 
 /** Which clauses are members of the federation, as opposed to extensions of an endpoint's engine. */
 export type IsMember = (service: ServiceElement) => boolean;
 
 /** The text without FROM and FROM NAMED. */
-export const withoutDatasets = (query: ParsedQuery): string => editText(query, datasetEdits(query));
+export const withoutDatasets = (query: Query): string => query.cut(datasetEdits(query));
 
 /**
  * The text with `SERVICE <iri> { P }` replaced by `{ P }` at every depth, and by `P` where the clause is all there is
  * in a WHERE. The braces keep the scope of FILTER, BIND, VALUES and subqueries; where an engine might take a FILTER
  * for the condition of the OPTIONAL around it, `{ SELECT * { P } }` does.
  */
-export function withoutWrappers(query: AnalysedQuery, isMember: IsMember): string {
-  const { tokens } = query.parsed;
+export function withoutWrappers(query: Query, isMember: IsMember): string {
+  const { tokens } = query;
   const edits = query.services
     .filter((clause) => isMember(clause.element))
     .flatMap(({ element, fillsWhere, fillsOptional }): TextEdit[] => {
@@ -26,7 +26,7 @@ export function withoutWrappers(query: AnalysedQuery, isMember: IsMember): strin
       if (fillsOptional && hasScopedFilter(tokens, element.group)) return braces(element, "{ SELECT * {", "} }");
       return [{ range: { from: element.from, to: element.name + 1 }, replacement: "" }];
     });
-  return editText(query.parsed, edits);
+  return query.cut(edits);
 }
 
 /** Replaces `SERVICE <iri> {` and its closing brace. */
@@ -38,27 +38,27 @@ function braces(element: ServiceElement, open: string, close: string): TextEdit[
 }
 
 /** The text with every outermost member clause replaced by one empty solution: what SILENT makes of a failure. */
-export function withEmptySolutions(query: AnalysedQuery, isMember: IsMember): string {
-  const all = projectsAll(query.parsed.outline);
+export function withEmptySolutions(query: Query, isMember: IsMember): string {
+  const all = projectsAll(query.outline);
   const edits = outermost(query, isMember).map(({ element }) => ({
     range: element,
-    replacement: all ? unitGroup(visibleInElement(query.parsed.tokens, element)) : "{}",
+    replacement: all ? unitGroup(query.visibleIn(element)) : "{}",
   }));
-  return editText(query.parsed, [...edits, ...datasetEdits(query.parsed)]);
+  return query.cut([...edits, ...datasetEdits(query)]);
 }
 
 /** Member clauses that stand in no other member clause. */
-export function outermost(query: AnalysedQuery, isMember: IsMember): readonly ServiceClause[] {
+export function outermost(query: Query, isMember: IsMember): readonly ServiceClause[] {
   return query.services.filter((clause) => isMember(clause.element) && !clause.parent);
 }
 
 /** The text with each GRAPH around a SERVICE replaced by a group without solutions: our dataset has no named graph. */
-export function withEmptyGraphs(query: AnalysedQuery): string {
+export function withEmptyGraphs(query: Query): string {
   const edits = query.serviceGraphs.map((element) => ({
     range: element,
-    replacement: emptyGroup(visibleInElement(query.parsed.tokens, element)),
+    replacement: emptyGroup(query.visibleIn(element)),
   }));
-  return editText(query.parsed, edits);
+  return query.cut(edits);
 }
 
 /**
@@ -67,10 +67,7 @@ export function withEmptyGraphs(query: AnalysedQuery): string {
  * stands for several endpoints by the union over these.
  * @param endpointsOf the endpoints that an IRI stands for; undefined when it is one endpoint's own
  */
-export function withExpandedTargets(
-  query: AnalysedQuery,
-  endpointsOf: (iri: string) => readonly string[] | undefined,
-): string {
+export function withExpandedTargets(query: Query, endpointsOf: (iri: string) => readonly string[] | undefined): string {
   const edits: TextEdit[] = [];
   let done = 0;
   for (const { target, element } of query.services) {
@@ -80,7 +77,7 @@ export function withExpandedTargets(
     edits.push({ range: element, replacement: expansion(query, element, { variable, named }) });
     done = element.to;
   }
-  return editText(query.parsed, edits);
+  return query.cut(edits);
 }
 
 interface Expanded {
@@ -88,11 +85,11 @@ interface Expanded {
   readonly named: readonly string[];
 }
 
-function expansion(query: AnalysedQuery, element: ServiceElement, { variable, named }: Expanded): string {
-  if (named.length === 0) return emptyGroup(visibleInElement(query.parsed.tokens, element));
+function expansion(query: Query, element: ServiceElement, { variable, named }: Expanded): string {
+  if (named.length === 0) return emptyGroup(query.visibleIn(element));
   const silent = element.silent ? "SILENT " : "";
   const branches = named.map((iri, copy) => {
-    const body = copy === 0 ? textOf(query.parsed, element.group) : copyWithOwnLabels(query, element, copy);
+    const body = copy === 0 ? query.textOf(element.group) : copyWithOwnLabels(query, element, copy);
     const value = variable === undefined ? "" : `VALUES ?${variable} { <${iri}> } `;
     return `{ ${value}SERVICE ${silent}<${iri}> ${body} }`;
   });
@@ -100,8 +97,8 @@ function expansion(query: AnalysedQuery, element: ServiceElement, { variable, na
 }
 
 /** A blank-node label may not occur in two graph patterns, so each copy of a body gets labels of its own. */
-function copyWithOwnLabels(query: AnalysedQuery, element: ServiceElement, copy: number): string {
-  const { tokens, text } = query.parsed;
+function copyWithOwnLabels(query: Query, element: ServiceElement, copy: number): string {
+  const { tokens, text } = query;
   const edits: TextEdit[] = [];
   for (let at = element.group.from; at < element.group.to; at++) {
     const token = tokenAt(tokens, at);
@@ -110,7 +107,7 @@ function copyWithOwnLabels(query: AnalysedQuery, element: ServiceElement, copy: 
     while (text.includes(label)) label += "x";
     edits.push({ range: { from: at, to: at + 1 }, replacement: label });
   }
-  return editRange(query.parsed, element.group, edits);
+  return query.cutRange(element.group, edits);
 }
 
 type Tree = Record<string, unknown>;
@@ -121,11 +118,11 @@ const isTree = (value: unknown): value is Tree => typeof value === "object" && v
  * True when two queries have the same syntax tree once member clauses are read as plain groups and dataset clauses
  * are left out: the proof, before anything is sent, that only wrappers were removed.
  */
-export function sameWithoutWrappers(a: ParsedQuery, b: ParsedQuery, isMemberIri: (iri: string) => boolean): boolean {
+export function sameWithoutWrappers(a: Query, b: Query, isMemberIri: (iri: string) => boolean): boolean {
   return shape(a, isMemberIri) === shape(b, isMemberIri);
 }
 
-function shape(query: ParsedQuery, isMemberIri: (iri: string) => boolean): string {
+function shape(query: Query, isMemberIri: (iri: string) => boolean): string {
   return JSON.stringify(query.ast, (key, value: unknown) => {
     // The whole query is no subquery.
     if (key === "") return value;

@@ -27,21 +27,6 @@ const columnsIn = ({ tree }: SelectOutline) => ("variables" in tree ? tree.varia
 export const projectsAll = (select: SelectOutline): boolean =>
   columnsIn(select).some((column) => "termType" in column && column.termType === "Wildcard");
 
-/** The columns that the answer to a query must have, and those that may be there too; undefined without a SELECT. */
-export function columnsOf({ form, tokens, outline }: SelectedQuery) {
-  if (form !== "SELECT") return undefined;
-  const asked = [...projectedVariables(tokens, outline)];
-  // Engines differ on which variables SELECT * means.
-  const allowed = projectsAll(outline) ? mentionedVariables(tokens, { from: 0, to: tokens.length }) : [];
-  return { asked, allowed: [...allowed] };
-}
-
-interface SelectedQuery {
-  readonly form: string;
-  readonly tokens: readonly Token[];
-  readonly outline: SelectOutline;
-}
-
 /** Variables in scope behind WHERE and the trailing VALUES of a SELECT. */
 export function whereVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
   const where = select.where ? visibleInGroup(tokens, select.where) : new Set<string>();
@@ -139,10 +124,4 @@ export function* elementsWithin(groups: readonly Group[]): Generator<Element> {
 export function hasScopedFilter(tokens: readonly Token[], { elements, patterns }: Group): boolean {
   const mentioned = elements.filter(({ kind }) => kind === "filter").map((each) => mentionedVariables(tokens, each));
   return !union(mentioned).isSubsetOf(certainVariables(patterns));
-}
-
-/** True when two sets of names have one in common. */
-export function shareName(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  for (const name of a) if (b.has(name)) return true;
-  return false;
 }

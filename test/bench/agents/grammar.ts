@@ -1,7 +1,6 @@
 import { type GrammarRequest, sparqlGrammar } from "../../../src/agent/grammar/sparql-grammar.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import { parseQuery } from "../../../src/sparql/query.ts";
-import { withServiceUrls } from "../../../src/sparql/rewrite.ts";
+import { parseQuery, withServiceUrls } from "../../../src/sparql/query.ts";
 import { usedTerms } from "../../../src/sparql/patterns.ts";
 import { startSmallModel } from "../../support/engines/small-model.ts";
 import { readGbnf, sentencesOf } from "../../support/grammar-sampler.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { absoluteIris, withAbsoluteIris } from "../../../src/sparql/rewrite.ts";
-import { parseQuery } from "../../../src/sparql/query.ts";
+import { absoluteIris, withAbsoluteIris, parseQuery } from "../../../src/sparql/query.ts";
 
 const shouldGive = (query: string, expected: string): void => {
   it(`${query} becomes ${expected}`, () => {

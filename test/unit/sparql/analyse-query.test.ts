@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { analyseQuery, visibleInElement } from "../../../src/sparql/structure.ts";
 import { parseQuery } from "../../../src/sparql/query.ts";
 
 /** `place/place target[=values] [silent] [depth] [in GRAPH]` of each SERVICE, in text order. */
 function services(text: string): readonly string[] {
-  return analyseQuery(parseQuery(text)).services.map(({ place, target, silent, depth, inGraph }) => {
+  return parseQuery(text).services.map(({ place, target, silent, depth, inGraph }) => {
     const values = target.kind === "variable" ? target.values?.map((value) => value.iri ?? value.text).join(",") : "";
     const name = target.kind === "iri" ? target.iri : `?${target.name}=${values ?? "unknown"}`;
     const marks = [
@@ -74,9 +73,9 @@ describe("values of SERVICE variables", () => {
 
 /** The tokens of each pattern outside of every SERVICE. */
 const outside = (text: string): readonly string[] => {
-  const { parsed, outside: found } = analyseQuery(parseQuery(text));
-  return found.map(({ from, to }) =>
-    parsed.tokens
+  const query = parseQuery(text);
+  return query.outside.map(({ from, to }) =>
+    query.tokens
       .slice(from, to)
       .map((token) => token.text)
       .join(" "),
@@ -98,7 +97,7 @@ describe("patterns outside of every SERVICE", () => {
 });
 
 it("finds the dataset clauses", () => {
-  const { datasets } = analyseQuery(parseQuery("BASE <urn:x:> PREFIX p: <urn:> ASK FROM p:a FROM NAMED <urn:b> {}"));
+  const { datasets } = parseQuery("BASE <urn:x:> PREFIX p: <urn:> ASK FROM p:a FROM NAMED <urn:b> {}");
   expect(datasets).toEqual([
     { iri: "urn:a", named: false },
     { iri: "urn:b", named: true },
@@ -106,10 +105,10 @@ it("finds the dataset clauses", () => {
 });
 
 it("gives the variables and the place of a clause", () => {
-  const parsed = parseQuery(
+  const query = parseQuery(
     "ASK {\n  SERVICE <urn:a> { ?s ?p 1 MINUS { ?m ?n 2 } FILTER(?f) { SELECT ?q { ?q ?h 3 } } } }",
   );
-  const [clause] = analyseQuery(parsed).services;
+  const [clause] = query.services;
   expect(clause?.where).toEqual({ line: 2, column: 3 });
-  expect([...visibleInElement(parsed.tokens, clause!.element)]).toEqual(["s", "p", "q"]);
+  expect([...query.visibleIn(clause!.element)]).toEqual(["s", "p", "q"]);
 });

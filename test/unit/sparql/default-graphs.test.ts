@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { withDefaultGraphs } from "../../../src/sparql/rewrite.ts";
-import { parseQuery } from "../../../src/sparql/query.ts";
+import { withDefaultGraphs, parseQuery } from "../../../src/sparql/query.ts";
 
 it.each([
   "SELECT ?s { ?s ?p ?o }",

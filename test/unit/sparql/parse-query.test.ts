@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { parseQuery } from "../../../src/sparql/query.ts";
-import { textOf } from "../../../src/sparql/rewrite.ts";
 
 function errorOf(text: string): FedwayError {
   try {
@@ -113,10 +112,10 @@ describe("terms have the tokens where they stand, without brackets around them, 
     ["SELECT ((COUNT(DISTINCT (?x)) + 1) AS ?n) {}", "aggregate", ["COUNT(DISTINCT (?x))"]],
     ["SELECT * { _:a a ( ) ; ?p [ ] }", "BlankNode", ["_:a", "[ ]"]],
   ])("%s", (text, kind, expected) => {
-    const { places, tokens } = parseQuery(text);
+    const query = parseQuery(text);
     const kindOf = (node: object): unknown => ("termType" in node ? node.termType : "type" in node ? node.type : "");
-    const found = [...places].filter(([node]) => kindOf(node) === kind);
-    expect(found.map(([, range]) => textOf({ text, tokens }, range))).toEqual(expected);
+    const found = [...query.places].filter(([node]) => kindOf(node) === kind);
+    expect(found.map(([, range]) => query.textOf(range))).toEqual(expected);
   });
 });
 

@@ -1,13 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parseQuery } from "../../../src/sparql/query.ts";
-import { analyseQuery } from "../../../src/sparql/structure.ts";
-import { splitClauses } from "../../../src/sparql/rewrite.ts";
+import { parseQuery, splitClauses } from "../../../src/sparql/query.ts";
 
 /** The pattern of the only clause with the variables of each site in its place. */
 function marked(clause: string): string {
-  const [found] = splitClauses(
-    analyseQuery(parseQuery(`SELECT * { ?s ?p ?n FILTER EXISTS { SERVICE <x:b> ${clause} } }`)),
-  ).clauses;
+  const [found] = splitClauses(parseQuery(`SELECT * { ?s ?p ?n FILTER EXISTS { SERVICE <x:b> ${clause} } }`)).clauses;
   const { pattern = "", substitution } = found ?? {};
   return (substitution?.sites ?? []).reduceRight(
     (text, { at, variables }) => `${text.slice(0, at)}[${variables.toSorted().join(" ")}]${text.slice(at)}`,

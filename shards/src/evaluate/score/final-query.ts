@@ -1,9 +1,9 @@
 import { toFedwayError } from "../../../../src/errors/fedway-error.ts";
-import { analyseQuery, elementsWithin, groupsOfSelect } from "../../../../src/sparql/structure.ts";
-import { editText } from "../../../../src/sparql/rewrite.ts";
 import {
+  elementsWithin,
+  groupsOfSelect,
   isWord,
-  type ParsedQuery,
+  type Query,
   parseQuery,
   type Token,
   tokenize,
@@ -42,7 +42,7 @@ export type ReadFinal =
 export function readFinal(text: string, { shards, federation }: Targets): ReadFinal {
   const query = parsedOr(text);
   if ("fault" in query) return { ...query, named: [] };
-  const { services, datasets } = analyseQuery(query);
+  const { services, datasets } = query;
   const iris = services.flatMap(({ target }) => (target.kind === "iri" ? [target.iri] : []));
   const named = [...new Set(iris.flatMap((iri) => shards.get(iri) ?? []))];
   const other = iris.find((iri) => !shards.has(iri) && iri !== federation);
@@ -59,12 +59,12 @@ export function readFinal(text: string, { shards, federation }: Targets): ReadFi
       ? { range: { from, to: name + 1 }, replacement: "" }
       : { range: { from, to: name }, replacement: "GRAPH " },
   );
-  return { text: editText(query, edits), named };
+  return { text: query.cut(edits), named };
 }
 
 type Fault = { readonly fault: QueryFault; readonly why: string };
 
-function parsedOr(text: string): ParsedQuery | Fault {
+function parsedOr(text: string): Query | Fault {
   try {
     return parseQuery(text);
   } catch (error) {

@@ -1,6 +1,5 @@
 import type { Random } from "../../../support/random.ts";
-import { isWord, type ParsedQuery, parseQuery, type Token, tokenize } from "../../../../src/sparql/query.ts";
-import { withServiceUrls } from "../../../../src/sparql/rewrite.ts";
+import { isWord, type Query, parseQuery, type Token, tokenize, withServiceUrls } from "../../../../src/sparql/query.ts";
 import type { GoldQuery } from "./gold-queries.ts";
 
 /** Makes a mistake; undefined where the query has nothing to make it with. */
@@ -159,7 +158,7 @@ function withoutService(text: string, random: Random): string | undefined {
   return `${parsed.text.slice(0, first.start)}${parsed.text.slice(open.end, last.start)}${parsed.text.slice(last.end)}`;
 }
 
-function parsedOf(text: string): ParsedQuery | undefined {
+function parsedOf(text: string): Query | undefined {
   try {
     return parseQuery(
       withServiceUrls(text, (id) => `http://${id}.invalid/`).text.replaceAll(

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Random } from "../../../support/random.ts";
 import { partsOf, type QueryPart } from "../../../../src/diagnosis/why/query-parts.ts";
-import { editText, textOf } from "../../../../src/sparql/rewrite.ts";
-import { type ParsedQuery, parseQuery } from "../../../../src/sparql/query.ts";
+import { type Query, parseQuery } from "../../../../src/sparql/query.ts";
 import { publishedQuestions } from "../../../support/published-questions.ts";
 import { buildPublishedShards, hasPublishedData, publishedDatasets } from "../../../support/published-shards.ts";
 import { startService, type RunningService } from "../../../support/running-service.ts";
@@ -58,7 +57,7 @@ async function membersOf({ app }: RunningService): Promise<ShardFederations["mem
 }
 
 /** A change of a query's text at one of its parts; undefined where it fits none. */
-type Planter = (query: ParsedQuery, random: Random, terms: readonly string[]) => Planted | undefined;
+type Planter = (query: Query, random: Random, terms: readonly string[]) => Planted | undefined;
 
 interface Planted {
   readonly text: string;
@@ -123,7 +122,7 @@ function replacing(
     const range = part.triple?.[place].range;
     const replacement = iri === undefined ? undefined : instead(iri, random, terms);
     if (iri === undefined || range === undefined || replacement === undefined) return undefined;
-    const text = editText(query, [{ range, replacement: `<${replacement}>` }]);
+    const text = query.cut([{ range, replacement: `<${replacement}>` }]);
     return {
       text,
       term: iri,
@@ -159,7 +158,7 @@ const planters: Readonly<Record<string, Planter>> = {
     const [part] = links.length === 0 ? [] : [random.pick(links)];
     const { subject, predicate, object } = part?.triple ?? {};
     if (!subject?.range || !object?.range || !predicate) return undefined;
-    const text = editText(query, [
+    const text = query.cut([
       { range: subject.range, replacement: object.text },
       { range: object.range, replacement: subject.text },
     ]);
@@ -173,10 +172,10 @@ const planters: Readonly<Record<string, Planter>> = {
   },
   "filter too strict": (query) => {
     const { where } = query.outline;
-    const name = /\?\w+/.exec(textOf(query, query.outline.head))?.[0];
+    const name = /\?\w+/.exec(query.textOf(query.outline.head))?.[0];
     if (!where || !name || where.elements.some(({ kind }) => kind === "union" || kind === "minus")) return undefined;
     const end = { from: where.to - 1, to: where.to };
-    const text = editText(query, [{ range: end, replacement: `FILTER(STRLEN(STR(${name})) > 1000) }` }]);
+    const text = query.cut([{ range: end, replacement: `FILTER(STRLEN(STR(${name})) > 1000) }` }]);
     return { text, part: (parts) => parts.findLast(({ kind }) => kind === "filter") };
   },
   "filter value": (query, random) => {
@@ -187,7 +186,7 @@ const planters: Readonly<Record<string, Planter>> = {
     const at = filter && query.tokens.findIndex(({ kind }, index) => kind === "string" && index >= filter.range.from);
     if (filter === undefined || at === undefined) return undefined;
     const range = { from: at, to: at + 1 };
-    const text = textOf(query, range);
+    const text = query.textOf(range);
     const change = random.pick([
       (value: string) => value.toLowerCase(),
       (value: string) => value.toUpperCase(),
@@ -195,7 +194,7 @@ const planters: Readonly<Record<string, Planter>> = {
       (value: string) => value.slice(0, 2) + value.slice(3),
       (value: string) => `${value}@en`,
     ]);
-    const planted = editText(query, [{ range, replacement: change(text) }]);
+    const planted = query.cut([{ range, replacement: change(text) }]);
     return {
       text: planted,
       part: (parts) => parts.find((other) => other.kind === "filter" && other.range.from === filter.range.from),

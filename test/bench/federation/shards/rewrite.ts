@@ -1,6 +1,5 @@
 import { Generator, Parser, type Pattern, type Query, type SelectQuery, type Triple } from "sparqljs";
-import { absoluteIris } from "../../../../src/sparql/rewrite.ts";
-import { parseQuery } from "../../../../src/sparql/query.ts";
+import { absoluteIris, parseQuery } from "../../../../src/sparql/query.ts";
 
 /** A query as agents write it who ask every endpoint for everything. */
 export interface Rewritten {

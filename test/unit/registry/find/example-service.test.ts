@@ -8,7 +8,6 @@ import { ExampleService } from "../../../../src/registry/find/read/example-servi
 import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
 import { keepModels } from "../../../../src/registry/model/keep-models.ts";
 import { createHarvestStore } from "../../../../src/registry/find/read/harvest.ts";
-import { analyseQuery } from "../../../../src/sparql/structure.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
@@ -76,7 +75,7 @@ async function openExamples({
     keepRuns,
     readTargets(query) {
       try {
-        const { services } = analyseQuery(parseQuery(query));
+        const { services } = parseQuery(query);
         return services.flatMap(({ target }) => (target.kind === "iri" ? target.iri : []));
       } catch {
         return undefined;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { closedSubselects, solutionsQuery, withSolutions } from "../../../../shards/src/verify/closed-subselects.ts";
-import { editRange } from "../../../../src/sparql/rewrite.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
 
 const prologue =
@@ -9,7 +8,7 @@ const prologue =
 /** The subselects that are found in a query, as they are written. */
 function found(text: string): readonly string[] {
   const query = parseQuery(prologue + text);
-  return closedSubselects(query).map(({ group }) => editRange(query, group, []));
+  return closedSubselects(query).map(({ group }) => query.cutRange(group, []));
 }
 
 const shouldFind = (text: string, ...subselects: readonly string[]): void =>

@@ -1,10 +1,9 @@
+import type { Query } from "../parse/query.ts";
 import type { Pattern, Term, Triple } from "sparqljs";
 import { resolveIri } from "../parse/resolve-iri.ts";
 import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "../parse/outline.ts";
-import type { ParsedQuery } from "../parse/parse-query.ts";
 import { elementsWithin, groupsOf } from "./scope.ts";
 import { certainVariables } from "./certain-variables.ts";
-import { placeOf } from "../rewrite/edit-text.ts";
 import { tokenAt } from "../parse/tokens.ts";
 
 /** Surroundings of a clause, outermost first; `group` is a plain group. */
@@ -57,22 +56,10 @@ export interface ServiceClause {
   readonly where: { readonly line: number; readonly column: number };
 }
 
-/** A pattern outside of every SERVICE that needs data: triples (property paths included), or GRAPH. */
+/** A pattern outside of every SERVICE that needs data. */
 export interface OutsidePattern extends TokenRange {
   /** None of GRAPH. */
   readonly triples: readonly Triple[];
-}
-
-/** A parsed query and what planning needs to know of it. */
-export interface AnalysedQuery {
-  readonly parsed: ParsedQuery;
-  /** In text order, each before those nested in it. */
-  readonly services: readonly ServiceClause[];
-  readonly outside: readonly OutsidePattern[];
-  /** Outermost GRAPH patterns, outside of every SERVICE, with a SERVICE inside. */
-  readonly serviceGraphs: readonly Element[];
-  /** FROM and FROM NAMED. */
-  readonly datasets: readonly { readonly iri: string; readonly named: boolean }[];
 }
 
 interface Surroundings {
@@ -98,10 +85,10 @@ class Analysis {
   readonly services: ServiceClause[] = [];
   readonly outside: OutsidePattern[] = [];
   readonly serviceGraphs: Element[] = [];
-  private readonly parsed: ParsedQuery;
+  private readonly query: Query;
 
-  constructor(parsed: ParsedQuery) {
-    this.parsed = parsed;
+  constructor(query: Query) {
+    this.query = query;
   }
 
   select(select: SelectOutline, around: Surroundings): void {
@@ -155,7 +142,7 @@ class Analysis {
       this.needsData(element, around);
       return;
     }
-    const name = tokenAt(this.parsed.tokens, element.name);
+    const name = tokenAt(this.query.tokens, element.name);
     const inGraph = name.kind === "var" ? "variable" : "constant";
     if (!around.parent && !around.besideServiceInGraph) this.serviceGraphs.push(element);
     this.group(element.group, {
@@ -169,7 +156,7 @@ class Analysis {
   }
 
   private service(element: ServiceElement, around: Surroundings): void {
-    const { parsed } = this;
+    const { query } = this;
     const clause: ServiceClause = {
       target: this.target(element, around),
       silent: element.silent,
@@ -181,7 +168,7 @@ class Analysis {
       parent: around.parent,
       element,
       get where() {
-        return placeOf(parsed, element);
+        return query.whereIs(element);
       },
     };
     this.services.push(clause);
@@ -190,8 +177,8 @@ class Analysis {
   }
 
   private target(element: ServiceElement, around: Surroundings): ServiceTarget {
-    const token = tokenAt(this.parsed.tokens, element.name);
-    if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.parsed.prologue, token) };
+    const token = tokenAt(this.query.tokens, element.name);
+    if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.query.prologue, token) };
     const name = token.text.slice(1);
     const values = knownValues(name, around.enclosing);
     const isBound = values === undefined && isBoundBefore(name, around.enclosing);
@@ -216,9 +203,9 @@ function contextOf(element: Element): Context | undefined {
 }
 
 /** Finds every SERVICE clause of a query, wherever it stands, and every pattern outside of them. */
-export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
-  const analysis = new Analysis(parsed);
-  analysis.select(parsed.outline, {
+export function analysisOf(query: Query): Pick<Analysis, "services" | "outside" | "serviceGraphs"> {
+  const analysis = new Analysis(query);
+  analysis.select(query.outline, {
     place: [],
     inGraph: "none",
     parent: undefined,
@@ -227,12 +214,7 @@ export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
     isWhere: true,
     isOptional: false,
   });
-  const datasets = parsed.outline.datasets.map(({ from, to }) => ({
-    iri: resolveIri(parsed.prologue, tokenAt(parsed.tokens, to - 1)),
-    named: to - from === 3,
-  }));
-  const { services, outside, serviceGraphs } = analysis;
-  return { parsed, services, outside, serviceGraphs, datasets };
+  return analysis;
 }
 
 /**

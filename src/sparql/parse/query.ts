@@ -1,0 +1,182 @@
+import type { Query as Tree } from "sparqljs";
+import { analysisOf } from "../structure/analysis.ts";
+import type { Element, Group, QueryOutline, SelectOutline, TokenRange } from "./outline.ts";
+import { type Prologue, resolveIri, writtenIri } from "./resolve-iri.ts";
+import {
+  mentionedVariables,
+  projectedVariables,
+  projectsAll,
+  visibleInElement,
+  visibleInGroup,
+} from "../structure/scope.ts";
+import type { Places } from "./term-reader.ts";
+import { type Token, tokenAt, whereAt } from "./tokens.ts";
+
+/** The four query forms of SPARQL 1.1. */
+export type QueryForm = QueryOutline["form"];
+
+/** The values of `AnswerKind` in `results/model.ts`, which this folder does not import. */
+type AnswerKind = "bindings" | "boolean" | "quads";
+
+/** The syntax tree of a query, or of the body of a clause, without its text. */
+export interface QueryTree {
+  /** In the shape of sparqljs, with absolute IRIs. */
+  readonly ast: Tree;
+}
+
+/** Replacement of a token range. */
+export interface TextEdit {
+  readonly range: TokenRange;
+  readonly replacement: string;
+}
+
+interface QueryParts extends QueryTree {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+  readonly vocabulary: ReadonlySet<string>;
+  readonly prologue: Prologue;
+  readonly places: Places;
+  readonly outline: QueryOutline;
+}
+
+const kinds: Record<QueryForm, AnswerKind> = {
+  SELECT: "bindings",
+  ASK: "boolean",
+  CONSTRUCT: "quads",
+  DESCRIBE: "quads",
+};
+
+/** The kind of answer a query form has. */
+export const answerKindOf = (form: QueryForm): AnswerKind => kinds[form];
+
+/** A query that is valid SPARQL 1.1, with its syntax tree and the place of each part in the text. */
+export class Query implements QueryParts {
+  /** As it was written, but for codepoint escapes outside of strings. */
+  readonly text: string;
+  readonly ast: Tree;
+  readonly tokens: readonly Token[];
+  /** The keywords in it, in upper case, and the kinds of its other tokens. */
+  readonly vocabulary: ReadonlySet<string>;
+  readonly prologue: Prologue;
+  /** Where its terms and paths are written. */
+  readonly places: Places;
+  readonly outline: QueryOutline;
+  #analysis: ReturnType<typeof analysisOf> | undefined;
+
+  constructor({ text, ast, tokens, vocabulary, prologue, places, outline }: QueryParts) {
+    this.text = text;
+    this.ast = ast;
+    this.tokens = tokens;
+    this.vocabulary = vocabulary;
+    this.prologue = prologue;
+    this.places = places;
+    this.outline = outline;
+  }
+
+  get form(): QueryForm {
+    return this.outline.form;
+  }
+
+  get kind(): AnswerKind {
+    return kinds[this.form];
+  }
+
+  #analysed() {
+    return (this.#analysis ??= analysisOf(this));
+  }
+
+  /** Its SERVICE clauses, wherever they stand, in text order, each before those nested in it. */
+  get services() {
+    return this.#analysed().services;
+  }
+
+  /** Patterns outside of every SERVICE that need data: triples (property paths included), or GRAPH. */
+  get outside() {
+    return this.#analysed().outside;
+  }
+
+  /** Outermost GRAPH patterns, outside of every SERVICE, with a SERVICE inside. */
+  get serviceGraphs() {
+    return this.#analysed().serviceGraphs;
+  }
+
+  /** FROM and FROM NAMED. */
+  get datasets(): readonly { readonly iri: string; readonly named: boolean }[] {
+    return this.outline.datasets.map(({ from, to }) => ({
+      iri: resolveIri(this.prologue, tokenAt(this.tokens, to - 1)),
+      named: to - from === 3,
+    }));
+  }
+
+  /** The columns that its answer must have, and those that may be there too; undefined without a SELECT. */
+  get columns(): { readonly asked: readonly string[]; readonly allowed: readonly string[] } | undefined {
+    if (this.form !== "SELECT") return undefined;
+    const asked = [...this.projected(this.outline)];
+    // Engines differ on which variables SELECT * means.
+    const allowed = projectsAll(this.outline) ? this.variablesIn({ from: 0, to: this.tokens.length }) : [];
+    return { asked, allowed: [...allowed] };
+  }
+
+  /** The projected variables of one of its SELECTs (`*`: the visible ones of its WHERE). */
+  projected(select: SelectOutline): Set<string> {
+    return projectedVariables(this.tokens, select);
+  }
+
+  /** Names of all variables written in a range, without `?`. */
+  variablesIn(range: TokenRange): Set<string> {
+    return mentionedVariables(this.tokens, range);
+  }
+
+  /** Variables that a group or an element brings into scope (SPARQL 1.1 Query, section 18.2.1). */
+  visibleIn(part: Group | Element): Set<string> {
+    return part.kind === "group" ? visibleInGroup(this.tokens, part) : visibleInElement(this.tokens, part);
+  }
+
+  /** Line and column of the first token of a range. */
+  whereIs({ from }: TokenRange): { readonly line: number; readonly column: number } {
+    return whereAt(this.text, tokenAt(this.tokens, from).start);
+  }
+
+  /** The user's own characters of a token range; never starts or ends with a comment. */
+  textOf({ from, to }: TokenRange): string {
+    return to <= from ? "" : this.text.slice(tokenAt(this.tokens, from).start, tokenAt(this.tokens, to - 1).end);
+  }
+
+  /** The text with edits applied, comments around the query included; edits must not overlap. */
+  cut(edits: readonly TextEdit[]): string {
+    const start = this.tokens[0]?.start ?? 0;
+    const end = this.tokens.at(-1)?.end ?? start;
+    const whole = { from: 0, to: this.tokens.length };
+    return this.text.slice(0, start) + this.cutRange(whole, edits) + this.text.slice(end);
+  }
+
+  /** A range of the text with edits applied; edits must lie inside it and must not overlap. */
+  cutRange(range: TokenRange, edits: readonly TextEdit[]): string {
+    if (range.to <= range.from) return "";
+    let at = tokenAt(this.tokens, range.from).start;
+    let out = "";
+    for (const edit of edits.toSorted((a, b) => a.range.from - b.range.from)) {
+      const start = tokenAt(this.tokens, edit.range.from).start;
+      if (start < at) throw new RangeError("overlapping edits");
+      out += this.text.slice(at, start) + edit.replacement;
+      at = tokenAt(this.tokens, edit.range.to - 1).end;
+    }
+    return out + this.text.slice(at, tokenAt(this.tokens, range.to - 1).end);
+  }
+
+  /**
+   * A term in the place of a range, written as the query writes what stands there: IRIs in full where that has one in full, else with
+   * a prefix that the query declares. A space sets it apart where the text has none.
+   * @param term in N-Triples syntax, or a path over such terms
+   */
+  termEdit(range: TokenRange, term: string): TextEdit {
+    const isFull = this.tokens.slice(range.from, range.to).some(({ kind }) => kind === "iri");
+    const shortened = (all: string, iri?: string): string => (iri === undefined ? all : writtenIri(this.prologue, iri));
+    const written = isFull ? term : term.replaceAll(iriOutsideStrings, shortened);
+    const isApart = (at: number): boolean => /^[\s(){}[\],;]?$/.test(this.text.charAt(at));
+    const [before, behind] = [tokenAt(this.tokens, range.from).start - 1, tokenAt(this.tokens, range.to - 1).end];
+    return { range, replacement: `${isApart(before) ? "" : " "}${written}${isApart(behind) ? "" : " "}` };
+  }
+}
+
+const iriOutsideStrings = /"(?:[^"\\]|\\.)*"?|<([^<>"{}|\\^`\s]+)>/g;
