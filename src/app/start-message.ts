@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import { packageFile } from "../package-file.ts";
-import { isLoopbackHost } from "../http/host-names.ts";
+import { isLoopbackHost } from "../http/caller.ts";
 import { signInCode } from "../http/write-access.ts";
 import { type AdminToken, adminTokenFile } from "../store/admin-token.ts";
 

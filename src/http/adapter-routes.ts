@@ -3,7 +3,7 @@ import { AcceptedAdapter } from "../registry/catalog.ts";
 import { sendJson } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { ownerOf } from "./ownership.ts";
+import { ownerOf } from "./caller.ts";
 import { IdPath, strictObject, documented } from "./schemas.ts";
 import { guardedAsking } from "./write-access.ts";
 

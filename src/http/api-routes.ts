@@ -4,7 +4,7 @@ import type { TabularAnswer as Table } from "../query/table.ts";
 import type { PlanDescription } from "../query/explain.ts";
 import { planText } from "../views/plan-view.ts";
 import { jsonRow, jsonTerm } from "../results/json-terms.ts";
-import { callerOf, SessionHeader } from "./ownership.ts";
+import { callerOf, SessionHeader } from "./caller.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, TabularAnswer } from "./query-schemas.ts";
 import { queryTooLarge } from "./protocol-operation.ts";

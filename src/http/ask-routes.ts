@@ -3,7 +3,7 @@ import { AskAnswer, AskRequest } from "../agent/ask/ask-answer.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { callerOf, SessionHeader } from "./ownership.ts";
+import { callerOf, SessionHeader } from "./caller.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { NoParameters, view, strictObject, documented, text } from "./schemas.ts";
 import { guardedAsking } from "./write-access.ts";

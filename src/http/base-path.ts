@@ -20,7 +20,6 @@ const wellKnown = /^(\/\.well-known\/[^/?]+)?(.*)/s;
 
 /** The target of a request as it is routed: proxies may strip the base path or pass it on. */
 export function withoutBase(target: string, base: string): string {
-  if (base === "") return target;
   const [, name = "", path = ""] = wellKnown.exec(target) ?? [];
   if (!isBelow(path, base)) return target;
   return `${name}${path.slice(base.length).replace(/^(?!\/)/, "/")}`;

@@ -4,6 +4,8 @@ import { FedwayError } from "../errors/fedway-error.ts";
 /** Share of the budget that one client may have. */
 const clientShare = 0.25;
 const retryAfterMs = 2_000;
+/** Bodies up to this share of the budget are not counted: on all connections together they fit. */
+const smallShare = 1 / 16_384;
 
 /**
  * Bounds the bytes of request bodies that are under way, of the whole process and of each client. Received bytes count until
@@ -25,8 +27,12 @@ export function addBodyBudget(app: FastifyInstance, maxBytes: number): void {
   };
 
   app.addHook("preParsing", (request, reply, payload, done) => {
-    const { owner } = request.caller;
     const announced = announcedBytes(request);
+    if (announced > 0 && announced <= maxBytes * smallShare) {
+      done(null, payload);
+      return;
+    }
+    const { owner } = request.caller;
     // One that can never fit is too large for its route as well, which says so.
     if (announced <= mostOfClient && lacksRoom(owner, announced)) {
       reply.raw.setHeader("Connection", "close");

@@ -4,10 +4,12 @@ import type { FastifyRequest } from "fastify";
 import { mayDo, type Role } from "../clients/client-keys.ts";
 import { keyInText } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { createOwnNames } from "./host-names.ts";
+import { Type } from "typebox";
+import { sessionName, sessionPattern } from "../query/records.ts";
+import { clientSignal } from "./exchange.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { clientKey } from "./rate-limiter.ts";
-import { isToken, openAccess, roleOf, sessionOf } from "./write-access.ts";
+import { hasAccess, isToken, openAccess, requireRole, roleOf, sessionOf } from "./write-access.ts";
 
 /** Sender of a request: decided once, before anything else is done for it. */
 export interface HttpCaller {
@@ -36,7 +38,7 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
   const { adminToken, anonymous } = config;
   const closed = anonymous === "none" ? undefined : anonymous;
   const openRole = adminToken === openAccess ? "admin" : closed;
-  const header = createHeaderCheck(config);
+  const byHeader = createHeaderCheck(config);
   const isOwnName = createOwnNames(config);
   const isOwnPage = ({ headers }: FastifyRequest, site: HttpCaller["site"]): boolean => {
     const { origin = "", host = "" } = headers;
@@ -46,6 +48,7 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
 
   const byCredentials = createCredentialCheck({ config, clients }, openRole);
   const bySession = ({ headers }: FastifyRequest): Found | undefined => {
+    if (headers.cookie === undefined) return undefined;
     const session = sessionOf(headers.cookie, config, clients);
     if (session === undefined) return undefined;
     const { name } = session;
@@ -55,7 +58,7 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
   return (request: FastifyRequest): HttpCaller => {
     if (request.originalUrl.includes("fw_") && request.originalUrl.search(keyInText) !== -1) throw keyInUrl();
     const site = siteOf(request, config);
-    const named = header(request);
+    const named = byHeader?.(request);
     // Browsers send these for any page.
     const isOwn = site !== "foreign" || request.method === "GET" || request.method === "HEAD";
     const found = byCredentials(request) ?? (isOwn ? (named ?? bySession(request)) : undefined);
@@ -97,7 +100,8 @@ function createCredentialCheck({ config, clients }: Pick<HttpDeps, "config" | "c
     return by === "token" ? { owner: addressKey(ip), role: openRole, by: "wrong" } : undefined;
   };
   return (request: FastifyRequest): Found | undefined => {
-    const given = credentialsOf(request.headers.authorization);
+    const { authorization } = request.headers;
+    const given = authorization === undefined ? undefined : credentialsOf(authorization);
     if (given === undefined) return undefined;
     const address = addressKey(request.ip);
     // Not looked at: who guesses would learn of the right one.
@@ -125,7 +129,8 @@ export const guessing = (retryAfterMs: number): FedwayError =>
 
 /** An address as an owner; what a proxy passes on may be any text of any length, and never looks like another owner. */
 export function addressKey(ip: string): string {
-  if (isIP(ip) !== 0) return clientKey(ip);
+  const family = isIP(ip);
+  if (family !== 0) return family === 4 ? ip : clientKey(ip);
   return `address:${ip.length > longestAddress ? createHash("sha256").update(ip).digest("base64url") : ip}`;
 }
 
@@ -133,8 +138,8 @@ interface Given extends Pick<HttpCaller, "by"> {
   readonly secret: string;
 }
 
-function credentialsOf(header: string | undefined): Given | undefined {
-  const [, scheme = "", value = ""] = /^(Bearer|Basic) +(\S.*)$/i.exec(header ?? "") ?? [];
+function credentialsOf(header: string): Given | undefined {
+  const [, scheme = "", value = ""] = /^(Bearer|Basic) +(\S.*)$/i.exec(header) ?? [];
   if (scheme === "") return undefined;
   if (scheme.toLowerCase() === "bearer") return { secret: value, by: "token" };
   const [, secret = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(value, "base64").toString()) ?? [];
@@ -143,7 +148,7 @@ function credentialsOf(header: string | undefined): Given | undefined {
 
 /** The client that a trusted proxy names in a header. @throws FedwayError `KEY_REFUSED` where anybody else does */
 function createHeaderCheck({ clientHeader, clientHeaderRole, trustProxy }: HttpSettings) {
-  if (clientHeader === undefined) return () => undefined;
+  if (clientHeader === undefined) return undefined;
   const name = clientHeader.toLowerCase();
   const isProxy = createPeerCheck(trustProxy);
   return ({ headers, raw }: FastifyRequest): Found | undefined => {
@@ -196,3 +201,78 @@ const headerRefused = (header: string): FedwayError =>
   new FedwayError("KEY_REFUSED", `The header ${header} names clients only from proxies in FEDWAY_TRUST_PROXY.`, {
     next: "Leave the header out and send Authorization: Bearer with an API key.",
   });
+
+/** Owner of the runs and sessions that a request may see and makes: its client, the admin, else its address. */
+export const ownerOf = ({ caller }: FastifyRequest): string => caller.owner;
+
+/** Viewer of runs, who may also cancel them: administrators those of all. */
+export const viewerOf = (request: FastifyRequest) => ({
+  owner: ownerOf(request),
+  isOperator: hasAccess(request, "admin"),
+});
+
+const wellFormed = new RegExp(sessionPattern);
+export const SessionHeader = Type.Object({ "fedway-session": Type.Optional(sessionName) });
+
+/** For whom a request's work is done: until its client leaves, and within which session and trace. */
+export const callerOf = (request: FastifyRequest) => ({
+  signal: clientSignal(request.exchange),
+  owner: ownerOf(request),
+  session: sessionIdOf(request),
+  trace: request.exchange.span?.context,
+  withoutCredentials: !request.caller.mayUseCredentials,
+  requireWrite: () => requireRole(request, "write"),
+});
+
+/** The session that a request says it belongs to. @throws FedwayError `REQUEST_INVALID` */
+function sessionIdOf({ headers }: FastifyRequest): string | undefined {
+  const given = headers["fedway-session"];
+  if (given === undefined || (typeof given === "string" && wellFormed.test(given))) return given;
+  throw new FedwayError("REQUEST_INVALID", "The header Fedway-Session is malformed.", {
+    next: "Send 1 to 100 letters, digits or one of . _ ~ : - of your own choice, or leave the header out.",
+  });
+}
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, "$1");
+
+/** `localhost`, `127.0.0.1`, `::1`, `[::1]`: names and literals of this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  const bare = withoutBrackets(hostname);
+  return bare === "localhost" || loopback.check(bare, bare.includes(":") ? "ipv6" : "ipv4");
+}
+
+/** A host and port, and nothing that a URL would take for something else. */
+const hostHeader = /^[a-z0-9._:[\]-]{1,260}$/i;
+
+const hostnameOf = (host: string): string | undefined =>
+  hostHeader.test(host) ? URL.parse(`http://${host}/`)?.hostname : undefined;
+
+/**
+ * Recognises Host headers with a name of this service. Its names are those of this machine, of its public
+ * URL and of `FEDWAY_ALLOWED_HOSTS`; where it listens beyond loopback, also every address, which no web page can have made
+ * its own name.
+ */
+export function createOwnNames({
+  host,
+  publicUrl,
+  allowedHosts,
+}: Pick<HttpSettings, "host" | "publicUrl" | "allowedHosts">): (hostHeader: string) => boolean {
+  const names = new Set([...allowedHosts, URL.parse(publicUrl)?.hostname]);
+  const isLocal = isLoopbackHost(host);
+  /** Clients send the same again and again. */
+  let lastOwn: string | undefined;
+
+  return (given) => {
+    if (given === lastOwn) return true;
+    const name = hostnameOf(given);
+    if (name === undefined) return false;
+    const isAddress = !isLocal && isIP(withoutBrackets(name)) !== 0;
+    if (!isAddress && !isLoopbackHost(name) && !names.has(name)) return false;
+    lastOwn = given;
+    return true;
+  };
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, preValidationHookHandler } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { FairQueue } from "../workers/fair-queue.ts";
 
@@ -44,9 +44,9 @@ interface Turn {
 export function addClientTurns(app: FastifyInstance): void {
   const turns = createTurns();
   app.decorateRequest("endTurn");
-  app.addHook("preValidation", (request, reply, done) => {
+  const waitForTurn: preValidationHookHandler = (request, reply, done) => {
     const { raw } = reply;
-    if (request.routeOptions.config.withoutTurn === true || raw.closed) {
+    if (raw.closed) {
       done();
       return;
     }
@@ -56,6 +56,9 @@ export function addClientTurns(app: FastifyInstance): void {
     request.endTurn = end;
     if (turns.enter(turn)) raw.once("close", end);
     else done(busy());
+  };
+  app.addHook("onRoute", (route) => {
+    if (route.config?.withoutTurn !== true) route.preValidation = [waitForTurn, route.preValidation ?? []].flat();
   });
 }
 

@@ -8,9 +8,8 @@ import { resources } from "../views/resources.ts";
 import { rateLimited } from "./rate-limiter.ts";
 import { prefersPage } from "./rdf-body.ts";
 import { checkRole, refused } from "./write-access.ts";
-import { addressKey, createIdentify } from "./caller.ts";
+import { addressKey, createIdentify, createOwnNames, isLoopbackHost } from "./caller.ts";
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { createOwnNames, isLoopbackHost } from "./host-names.ts";
 
 interface PathMethods {
   /** Text between the slashes; a parameter begins with a colon. */
@@ -106,8 +105,9 @@ function addTargetCheck(app: FastifyInstance, settings: HttpSettings, sendProble
 function createEntry({ limiter, ...deps }: HttpDeps): (request: FastifyRequest, reply: FastifyReply) => void {
   const identify = createIdentify(deps);
   const take = (request: FastifyRequest, client: string): void => {
-    const retryAfterMs = limiter === undefined || unlimited.test(pathOf(request)) ? 0 : limiter.take(client);
-    if (limiter !== undefined && retryAfterMs > 0) throw rateLimited(limiter, retryAfterMs);
+    if (limiter === undefined || unlimited.test(pathOf(request))) return;
+    const retryAfterMs = limiter.take(client);
+    if (retryAfterMs > 0) throw rateLimited(limiter, retryAfterMs);
   };
   return (request, reply) => {
     try {
@@ -138,20 +138,17 @@ export function addGatekeeping(app: FastifyInstance, deps: HttpDeps, sendProblem
   app.addHook("onRequest", (request, reply, done) => {
     try {
       enter(request, reply);
-      done();
     } catch (error) {
       const isLimit = error instanceof FedwayError && error.code === "RATE_LIMITED";
       // Else the route's own error handler: pages are refused with a page.
       if (isLimit) sendProblem(reply, error);
       else done(toFedwayError(error));
-    }
-  });
-  app.addHook("onRequest", (request, reply, done) => {
-    if (!request.is404) {
-      done();
       return;
     }
-    const found = table.at(pathOf(request));
+    if (request.is404) answerUnrouted(request, reply, table.at(pathOf(request)));
+    else done();
+  });
+  const answerUnrouted = (request: FastifyRequest, reply: FastifyReply, found: PathMethods | undefined): void => {
     if (found === undefined) {
       const unknown = new FedwayError("NOT_FOUND", "No route has this path.", { next: elsewhere(settings.role) });
       if (prefersPage(request.headers.accept)) void sendRefusalPage(request, reply, unknown);
@@ -165,7 +162,7 @@ export function addGatekeeping(app: FastifyInstance, deps: HttpDeps, sendProblem
       const detail = `${request.method} is not answered here.`;
       sendProblem(reply, new FedwayError("METHOD_NOT_ALLOWED", detail, { next: `Use one of ${Allow}.` }), { Allow });
     }
-  });
+  };
 }
 
 /** How many Host headers there are; Node keeps the first one only. */

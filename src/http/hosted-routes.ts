@@ -8,7 +8,7 @@ import { anyOriginHeaders, flat } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import type { QueryOperation } from "./protocol-operation.ts";
-import { ownerOf } from "./ownership.ts";
+import { ownerOf } from "./caller.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { addSparqlRoute, idOf, type SparqlRoute } from "./sparql-routes.ts";
 

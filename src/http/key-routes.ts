@@ -4,7 +4,7 @@ import { clientOf, keyNameOf } from "../clients/client-name.ts";
 import { Use } from "../clients/quotas.ts";
 import { sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { ownerOf } from "./ownership.ts";
+import { ownerOf } from "./caller.ts";
 import { resource } from "./resource.ts";
 import { NoParameters, strictObject, view, documented, text } from "./schemas.ts";
 import { adminOnly } from "./write-access.ts";

@@ -5,7 +5,7 @@ import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import { toolProfiles } from "../agent/tool.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { plainHeaders, sendJson } from "./common-headers.ts";
-import { ownerOf } from "./ownership.ts";
+import { ownerOf } from "./caller.ts";
 import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { view, documented } from "./schemas.ts";

@@ -18,18 +18,12 @@ export interface ProtocolMessage {
   readonly maxQueryBytes: number;
 }
 
-/** Parameters that apply with and without a query. */
-interface AnswerParameters {
-  /** The first of `format`, `output` and `results` that names a format. */
-  readonly format: string | undefined;
-}
-
-/** A query operation. */
-export interface QueryOperation extends AnswerParameters {
-  readonly kind: "query";
-  readonly text: string;
+/** Parameters of a query, beside its text. */
+interface QueryOptions {
   readonly defaultGraphs: readonly string[];
   readonly namedGraphs: readonly string[];
+  /** The first of `format`, `output` and `results` that names a format. */
+  readonly format: string | undefined;
   /** From `timeout`, in milliseconds. */
   readonly timeoutMs: number | undefined;
   readonly strict: boolean;
@@ -39,9 +33,16 @@ export interface QueryOperation extends AnswerParameters {
   readonly spreadsheet: boolean;
 }
 
+/** A query operation. */
+export interface QueryOperation extends QueryOptions {
+  readonly kind: "query";
+  readonly text: string;
+}
+
 /** A GET without a query: the service description is wanted. */
-export interface DescriptionOperation extends AnswerParameters {
+export interface DescriptionOperation {
   readonly kind: "description";
+  readonly format: string | undefined;
 }
 
 /** Operation of a message. */
@@ -160,11 +161,9 @@ function graphsOf(parameters: ReadonlyMap<string, readonly string[]>, name: stri
 
 /** Parameters of the URL and of a form body, in this order. */
 function parametersOf({ search, body }: ProtocolMessage): Map<string, string[]> {
-  const parameters = formParameters(searchText(search), parameterNames);
-  if (body?.form !== "urlencoded") return parameters;
-  for (const [name, values] of formParameters(utf8Text(body.bytes, "The form"), parameterNames)) {
-    parameters.set(name, [...(parameters.get(name) ?? none), ...values]);
-  }
+  const parameters = new Map<string, string[]>();
+  if (search !== "") addParameters(parameters, searchText(search));
+  if (body?.form === "urlencoded") addParameters(parameters, utf8Text(body.bytes, "The form"));
   return parameters;
 }
 
@@ -176,8 +175,32 @@ function parametersOf({ search, body }: ProtocolMessage): Map<string, string[]> 
 export function readOperation(message: ProtocolMessage): Operation {
   const { method, body } = message;
   const parameters = parametersOf(message);
+  const texts = [...(parameters.get("query") ?? none)];
+  if (body?.form === "direct") texts.push(utf8Text(body.bytes, "The query"));
+  const isAlone = parameters.size === 0 || (parameters.size === 1 && parameters.has("query"));
+  const options = isAlone ? usual : optionsOf(parameters);
+  if (method !== "POST" && texts.length === 0) {
+    return { kind: "description", format: options.format };
+  }
+  return { kind: "query", text: onlyQuery(texts, message), ...options };
+}
+
+/** Options of a query alone. */
+const usual: QueryOptions = {
+  defaultGraphs: none,
+  namedGraphs: none,
+  format: undefined,
+  timeoutMs: undefined,
+  strict: false,
+  partial: false,
+  prune: true,
+  provenance: false,
+  spreadsheet: false,
+};
+
+function optionsOf(parameters: ReadonlyMap<string, string[]>): QueryOptions {
   if (parameters.has("update")) refuseUpdate();
-  const others = {
+  return {
     defaultGraphs: graphsOf(parameters, "default-graph-uri"),
     namedGraphs: graphsOf(parameters, "named-graph-uri"),
     format: wantedFormat(parameters),
@@ -188,12 +211,6 @@ export function readOperation(message: ProtocolMessage): Operation {
     provenance: flag(parameters.get("provenance"), "provenance"),
     spreadsheet: flag(parameters.get("spreadsheet"), "spreadsheet"),
   };
-  const texts = [...(parameters.get("query") ?? none)];
-  if (body?.form === "direct") texts.push(utf8Text(body.bytes, "The query"));
-  if (method !== "POST" && texts.length === 0) {
-    return { kind: "description", format: others.format };
-  }
-  return { kind: "query", text: onlyQuery(texts, message), ...others };
 }
 
 /** Room in a form for everything beside the query. */
@@ -267,12 +284,11 @@ function decoded(part: string, what: string): string {
 }
 
 /**
- * The values of `application/x-www-form-urlencoded` text, by name, in order. Only the parameters in `known` are
- * decoded, others are skipped: clients add their own.
+ * Adds the values of `application/x-www-form-urlencoded` text, by name, in order. Only known parameters are decoded, others are
+ * skipped: clients add their own.
  * @throws FedwayError `QUERY_ENCODING` when a value is not percent-encoded UTF-8
  */
-function formParameters(encoded: string, known: ReadonlySet<string>): Map<string, string[]> {
-  const found = new Map<string, string[]>();
+function addParameters(found: Map<string, string[]>, encoded: string): void {
   let start = 0;
   while (start < encoded.length) {
     const ampersand = encoded.indexOf("&", start);
@@ -280,7 +296,7 @@ function formParameters(encoded: string, known: ReadonlySet<string>): Map<string
     const equals = encoded.indexOf("=", start);
     const nameEnd = equals === -1 || equals > end ? end : equals;
     const name = encoded.slice(start, nameEnd);
-    if (known.has(name)) {
+    if (parameterNames.has(name)) {
       const value = decoded(encoded.slice(Math.min(nameEnd + 1, end), end), `The parameter "${name}"`);
       const values = found.get(name);
       if (values) values.push(value);
@@ -288,7 +304,6 @@ function formParameters(encoded: string, known: ReadonlySet<string>): Map<string
     }
     start = end + 1;
   }
-  return found;
 }
 
 /** The query part of a request target, as Node delivers it. */

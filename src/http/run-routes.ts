@@ -3,7 +3,7 @@ import { elapsedMs, RunFilter } from "../query/run-list.ts";
 import { runUnknown } from "../query/query-service.ts";
 import { plainHeaders, sendNothing, sendNow, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { ownerOf, viewerOf } from "./ownership.ts";
+import { ownerOf, viewerOf } from "./caller.ts";
 import { RunRecord } from "../query/records.ts";
 import { IdPath, nothing, strictObject, view, documented } from "./schemas.ts";
 import { refuseForeign } from "./write-access.ts";

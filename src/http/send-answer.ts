@@ -115,16 +115,17 @@ async function endWith(response: ServerResponse, trailers: Trailers): Promise<vo
   response.end();
 }
 
-/** Sends a body that is there, compressed where that saves anything; undefined when that is done at once. */
+/** Sends a body that is there, compressed where it may be and that saves anything; undefined when that is done at once. */
 function sendWhole(
-  response: ServerResponse,
+  { raw: response, request }: FastifyReply,
   { headers, body }: { readonly headers: readonly string[]; readonly body: Buffer | GatheredBody },
-  coding: ContentCoding | undefined,
+  mayCompress: boolean,
 ): Promise<void> | undefined {
   const pieces = piecesOf(body);
   if (!Buffer.isBuffer(body) && body.received) giveBackSent(response, pieces);
-  if (coding !== undefined && lengthOf(pieces) > smallestCompressedBytes) {
-    return sendCompressed(response, { headers, pieces }, coding);
+  if (mayCompress && lengthOf(pieces) > smallestCompressedBytes) {
+    const coding = chooseCoding(request.headers["accept-encoding"]);
+    if (coding !== undefined) return sendCompressed(response, { headers, pieces }, coding);
   }
   writeWhole(response, headers, pieces);
   return undefined;
@@ -157,10 +158,10 @@ export function sendAnswer(
 ): Promise<void> | undefined {
   const { body, contentEncoding, trailers } = answer;
   const plain = contentEncoding === "identity";
-  const coding = plain ? chooseCoding(reply.request.headers["accept-encoding"]) : undefined;
   const headers = plain ? answer.headers : encodedAs(contentEncoding, answer.headers);
   reply.hijack();
-  if (isWhole(body)) return sendWhole(reply.raw, { headers, body }, coding);
+  if (isWhole(body)) return sendWhole(reply, { headers, body }, plain);
+  const coding = plain ? chooseCoding(reply.request.headers["accept-encoding"]) : undefined;
   if (reply.request.method === "HEAD" && !body.errored) {
     body.once("error", () => {});
     body.destroy(new FedwayError("CANCELLED", "A request with HEAD takes no body."));

@@ -7,7 +7,7 @@ import { sessionFigures } from "../query/session-figures.ts";
 import { anyOriginHeaders, sendNow, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sessionName } from "../query/records.ts";
-import { callerOf, ownerOf } from "./ownership.ts";
+import { callerOf, ownerOf } from "./caller.ts";
 import { answersAs, view, documented, integer, optionalFields } from "./schemas.ts";
 
 const SessionPath = Type.Object({ id: sessionName });

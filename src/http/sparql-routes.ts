@@ -2,12 +2,12 @@ import { Readable } from "node:stream";
 import { unknownId } from "../errors/unknown-id.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
-import { headersOf, takesTrailers, trailersOf } from "./answer-headers.ts";
+import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
 import { descriptionUrl, serviceDescription } from "../registry/descriptions.ts";
 import { resultFormats } from "../results/formats.ts";
 import { bytesOf } from "../results/gathered-body.ts";
 import { spreadsheetCsv } from "../results/spreadsheet-csv.ts";
-import { anyOriginHeaders, wantsFresh } from "./common-headers.ts";
+import { anyOriginHeaders, flat, wantsFresh } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
   type DescriptionOperation,
@@ -16,7 +16,7 @@ import {
   readOperation,
   searchOf,
 } from "./protocol-operation.ts";
-import { callerOf } from "./ownership.ts";
+import { callerOf } from "./caller.ts";
 import { consolePath } from "./pages/layout.ts";
 import { graphFormat, prefersPage, sendQuads } from "./rdf-body.ts";
 import { knownEntry } from "./registry-routes.ts";
@@ -187,7 +187,7 @@ const throughQueryService =
       partial: operation.partial,
       prune: operation.prune,
       provenance: operation.provenance,
-      fresh: wantsFresh(headers),
+      fresh: headers["cache-control"] !== undefined && wantsFresh(headers),
       ...callerOf(request),
     });
     request.exchange.run = answer.runId;
@@ -204,6 +204,59 @@ const throughQueryService =
     const sending = sendAnswer(reply, outgoing, (failure) => void tell(failure));
     if (sending !== undefined) await sending;
   };
+
+const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
+
+const serverTiming = ({ planMs, firstByteMs, planCached }: QueryTimings): string =>
+  `plan;dur=${planMs.toFixed(1)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${firstByteMs.toFixed(1)}`;
+
+/** Headers of a SPARQL response, known at its first byte, as a flat list of names and values. */
+function headersOf(answer: QueryAnswer): readonly string[] {
+  const headers = [
+    ...staticHeaders,
+    "Content-Type",
+    answer.contentType,
+    "Fedway-Run",
+    answer.runId,
+    "Fedway-Plan",
+    answer.plan.kind,
+    "Fedway-Status",
+    answer.status,
+    "Server-Timing",
+    serverTiming(answer.timings),
+  ];
+  if (answer.partial !== undefined) headers.push("Fedway-Partial", answer.partial);
+  if (answer.notes.length > 0) headers.push("Fedway-Notes", answer.notes.map(({ code }) => code).join(","));
+  if (answer.facts !== undefined) headers.push("Fedway-Facts", factsText(answer.facts));
+  return headers;
+}
+
+function factsText({ known, seenAt, ageMs = 0, verifiedAt = "never", withheld = [] }: Facts): string {
+  const more = withheld.length > namedAtMost ? ` and ${withheld.length - namedAtMost} more` : "";
+  const by =
+    withheld.length > 0 ? `; by copies not asked for all: ${withheld.slice(0, namedAtMost).join(", ")}${more}` : "";
+  const age = `${Math.round(ageMs / 1_000)} s old`;
+  const chosen =
+    seenAt === undefined ? [] : [`sources chosen by facts of ${seenAt}, ${age}, last verified ${verifiedAt}${by}`];
+  const of = known === undefined ? [] : [`facts of ${known.known} of ${known.members} members`];
+  return [...chosen, ...of].join("; ");
+}
+
+type Facts = NonNullable<QueryAnswer["facts"]>;
+type Ending = Awaited<NonNullable<QueryAnswer["ending"]>>;
+
+/** Endpoints that a header names. */
+const namedAtMost = 5;
+
+/** True if a client takes trailers, and its protocol allows them. */
+const takesTrailers = ({ raw }: FastifyRequest): boolean =>
+  raw.httpVersion !== "1.0" && /(?:^|,)\s*trailers\s*(?:[,;]|$)/i.test(String(raw.headers["te"] ?? ""));
+
+/** Trailers of a SPARQL response, known when its last byte has been sent. */
+const trailersOf = ({ status, partial }: Ending): Readonly<Record<string, string>> => ({
+  "Fedway-Status": status,
+  ...(partial !== undefined && { "Fedway-Partial": partial }),
+});
 
 interface Described {
   readonly request: FastifyRequest;

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { toolProfiles } from "../agent/tool.ts";
 import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { callerOf } from "./ownership.ts";
+import { callerOf } from "./caller.ts";
 import { refuseForeignPages } from "./mcp-routes.ts";
 import { sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";

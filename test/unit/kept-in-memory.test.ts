@@ -73,7 +73,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "engine/sources/pattern-source.ts#underWay",
     "hosting/endpoint-pool.ts#jobs",
     "http/client-turns.ts",
-    "http/listening.ts",
+    "http/server.ts",
     "jobs/bullmq/bullmq-worker.ts",
     "jobs/embedded/runner.ts",
     "jobs/watchers.ts",

@@ -5,7 +5,7 @@ import { viewHtml } from "../../views/view-html.ts";
 import type { Cell, View } from "../../views/view.ts";
 import { endpointsOf, withoutModel } from "../ask-routes.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
-import { callerOf } from "../ownership.ts";
+import { callerOf } from "../caller.ts";
 import { guardedAsking, hasAccess } from "../write-access.ts";
 import { choiceField, consolePath, page, section } from "./layout.ts";
 import { sendPrivatePage } from "./page-reply.ts";

@@ -6,7 +6,7 @@ import type { RunRecord, RunStatus } from "../../query/run-log.ts";
 import { runUnknown } from "../../query/query-service.ts";
 import { uncached } from "../common-headers.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
-import { viewerOf } from "../ownership.ts";
+import { viewerOf } from "../caller.ts";
 import { IdPath } from "../schemas.ts";
 import { refuseForeign } from "../write-access.ts";
 import { choiceOf } from "./catalog-filter.ts";

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { createDrain, type Drain } from "../../../src/http/listening.ts";
+import { createDrain, type Drain } from "../../../src/http/server.ts";
 import { listening } from "../../support/listening.ts";
 import { startService } from "../../support/running-service.ts";
 

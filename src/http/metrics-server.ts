@@ -1,11 +1,9 @@
 import { once } from "node:events";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { createServer, type IncomingMessage, type ServerResponse, type Server } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { plainHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { problemReply } from "./problem-reply.ts";
 import { createTargetCheck } from "./gatekeeping.ts";
-import { Server as NetServer, type Socket } from "node:net";
 import { FedwayError } from "../errors/fedway-error.ts";
 
 // Few programs ask, each four times a minute or so; a copy of the text waits for each that does not read it.
@@ -63,72 +61,6 @@ async function answer(
     const text = await metrics.render();
     response.writeHead(200, { ...headers, "Content-Type": metrics.contentType }).end(text);
   }
-}
-
-const mostTurns = 1_000;
-const shortTurnMs = 0.1;
-
-/** Lets the connections of a server end without an answer lost. */
-export type Drain = ReturnType<typeof createDrain>;
-
-/** Watches the answers of a server; to be called before it listens. */
-export function createDrain(server: Server) {
-  // By connections, which come and go less often.
-  const connections = new Map<Socket, ServerResponse[]>();
-  const underWay = (): readonly ServerResponse[] => [...connections.values()].flat();
-  let begun = false;
-  let accepted = 0;
-  server.on("connection", (socket) => {
-    accepted += 1;
-    connections.set(socket, []);
-    socket.once("close", () => connections.delete(socket));
-  });
-  server.prependListener("request", ({ socket }, response: ServerResponse) => {
-    const responses = connections.get(socket);
-    responses?.push(response);
-    response.once("close", () => responses?.splice(responses.indexOf(response), 1));
-    if (begun) response.shouldKeepAlive = false;
-  });
-  return {
-    /** From now on every connection ends with the answer that is under way on it, or with its next one. */
-    begin(): void {
-      if (begun) return;
-      begun = true;
-      for (const response of underWay()) endWith(response);
-    },
-    /**
-     * Accepts no more connections, and lets those that there are be. The system resets connections that wait to be accepted,
-     * and Node accepts one in each turn of its loop: it stops after a short turn that brought none, or one of many turns.
-     */
-    async stopListening(): Promise<void> {
-      for (let turn = 0; turn < mostTurns; turn += 1) {
-        const [before, sinceMs] = [accepted, performance.now()];
-        await nextTurn();
-        if (accepted === before && performance.now() - sinceMs < shortTurnMs) break;
-      }
-      // That of HTTP would also end connections that a client may be writing to.
-      NetServer.prototype.close.call(server);
-    },
-    /**
-     * Resolves when clients have taken the answers that are complete here. Whoever stops the server earlier cuts them off:
-     * to Node a connection is idle as soon as the last piece of an answer is written, not when it is sent.
-     */
-    async taken(): Promise<void> {
-      const waiting = underWay().filter(({ writableEnded, writableFinished }) => writableEnded && !writableFinished);
-      await Promise.all(waiting.map((response) => new Promise((resolve) => response.once("close", resolve))));
-    },
-    /** Ends connections that nothing has ever come on, which browsers open ahead: to Node they are not idle. */
-    endSilent(): void {
-      for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
-    },
-  };
-}
-
-function endWith(response: ServerResponse): void {
-  response.shouldKeepAlive = false;
-  // A head that has gone out has promised the client that the connection stays.
-  const { headersSent, socket } = response;
-  if (headersSent && socket !== null) response.once("finish", () => socket.destroySoon());
 }
 
 /** Why a server cannot listen, by the system's code. */
