@@ -4,7 +4,7 @@ import { installCompletion } from "./completion.ts";
 import { part } from "./elements.ts";
 import { ownUrl } from "./own-url.ts";
 import { Panel } from "./panel.ts";
-import { limitAnswers, routeOf, type Target } from "./requests.ts";
+import { routeOf, type Target } from "./requests.ts";
 import { registerPlanView, usePlainTable } from "./result-views.ts";
 import { registerViews } from "./views/index.ts";
 
@@ -12,7 +12,6 @@ const place = part(document, "#yasgui", HTMLElement);
 const panels = new Map<string, Panel>();
 const { Yasqe, Yasr } = Yasgui;
 
-limitAnswers();
 installCompletion(Yasqe, () => current()?.target ?? {});
 usePlainTable(Yasr);
 registerViews(Yasr);

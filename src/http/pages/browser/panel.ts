@@ -3,7 +3,7 @@ import { html } from "../../../html.ts";
 import { draw, part } from "./elements.ts";
 import { type Answer, FollowedQuery, type Place } from "./followed-query.ts";
 import { ownUrl } from "./own-url.ts";
-import { routeOf, type Target } from "./requests.ts";
+import { routeOf, sendQuery, type Target } from "./requests.ts";
 
 type Tab = NonNullable<ReturnType<Yasgui["getTab"]>>;
 type Argument = { readonly name: string; readonly value: string };
@@ -66,7 +66,7 @@ export class Panel {
   run(): void {
     const isBlank = this.#tab.getQuery().trim() === "";
     if (isBlank) draw(this.#place.state, html`<span class="badge">not run</span> Write a query first.`);
-    else if (!this.#root.classList.contains("running")) this.#tab.query().catch(() => undefined);
+    else if (!this.#root.classList.contains("running")) void sendQuery(this.#yasqe);
   }
 
   /** Takes over what the tab was left with; an endpoint that is gone, or of another host, is none. */

@@ -1,3 +1,4 @@
+import { Yasgui } from "@zazuko/yasgui";
 import type { Problem } from "../../../errors/fedway-error.ts";
 import type { PlanDescription } from "../../../query/explain.ts";
 import type { RunRecord } from "../../../query/run-log.ts";
@@ -14,14 +15,33 @@ export function routeOf({ endpoint, federation }: Target): string {
 
 const mostBytes = 32 * 1024 * 1024;
 
-/** Limits the answers of queries, which the editor reads whole; it alone passes a `Request`. */
-export function limitAnswers(): void {
-  const fetchAny = globalThis.fetch;
-  globalThis.fetch = async (...request) => {
-    const response = await fetchAny(...request);
-    if (response.body === null || !(request[0] instanceof Request)) return response;
-    return new Response(response.body.pipeThrough(upTo(mostBytes)), response);
-  };
+type Editor = NonNullable<ReturnType<NonNullable<ReturnType<Yasgui["getTab"]>>["getYasqe"]>>;
+
+/** Sends the query of an editor with the editor's own events; of its answer, which is read whole, 32 MB fit. */
+export async function sendQuery(editor: Editor): Promise<void> {
+  const startedMs = Date.now();
+  editor.abortQuery();
+  editor.emit("queryBefore", editor);
+  const asked = Yasgui.Yasqe.Sparql.getAjaxConfig(editor);
+  if (asked === undefined) return;
+  const body = new URLSearchParams();
+  for (const [name, values] of Object.entries(asked.args))
+    for (const value of [values].flat()) body.append(name, value);
+  const aborter = new AbortController();
+  const headers = { Accept: asked.accept, ...asked.headers };
+  const request = new Request(asked.url, { method: "POST", headers, body, signal: aborter.signal });
+  editor.emit("query", request, aborter);
+  const answer = await answerTo(request).catch((error: unknown) => error);
+  editor.emit("queryResponse", answer, Date.now() - startedMs);
+}
+
+/** @throws Error with the text of a response that is none, or that does not fit */
+async function answerTo(request: Request) {
+  const response = await fetch(request);
+  const { ok, status, statusText, headers, type, body } = response;
+  const content = body === null ? "" : await new Response(body.pipeThrough(upTo(mostBytes))).text();
+  if (!ok) throw new Error(content || statusText);
+  return { ok, status, statusText, headers, type, content };
 }
 
 function upTo(most: number): TransformStream<Uint8Array, Uint8Array> {
