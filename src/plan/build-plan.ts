@@ -1,14 +1,8 @@
 import {
-  absoluteIris,
   mergeClauses,
-  outermost,
-  sameWithoutWrappers,
   splitClauses,
   tripleCountQuery,
   withAbsoluteIris,
-  withEmptySolutions,
-  withoutDatasets,
-  withoutWrappers,
   type Query,
   type ServiceElement,
   isWord,
@@ -16,6 +10,7 @@ import {
   type QueryTree,
   treeOfGroup,
 } from "../sparql/query.ts";
+import { outermost, sameWithoutWrappers, withEmptySolutions, withoutDatasets, withoutWrappers } from "./wrappers.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import type { Draft } from "./decide-plan.ts";
@@ -148,7 +143,7 @@ export function federatedPlan(draft: Draft, keepsDataset = false): MadePlan<Fede
     isMember: (service: ServiceElement) => targets.members.has(service.from),
     targetOf: (service: ServiceElement) => writtenTarget(targets.members.get(service.from)?.url ?? ""),
   });
-  const parsed = absoluteIris(parseQuery(text));
+  const parsed = parseQuery(withAbsoluteIris(text));
   const planned = parsed;
   const endpoints = new Map([...targets.members.values()].map((endpoint) => [endpoint.url, endpoint]));
   const members = countMembers(planned, endpoints);

@@ -1,5 +1,4 @@
 import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/patterns.ts";
-import { refuseLargeEvaluation, foldedTokens } from "../sparql/query.ts";
 import type { MadePlan } from "./build-plan.ts";
 import { bodyOf, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { type Draft, madeIn } from "./decide-plan.ts";
@@ -66,7 +65,7 @@ export const withDoubts = (draft: Draft): Draft => noted(draft, { before: doubtf
 export function refuseEvaluation(draft: Draft): Draft {
   const { plan, bodies, query } = madeIn(draft);
   if (plan.kind !== "federated") return draft;
-  refuseLargeEvaluation(draft.read.text, foldedTokens(draft.read));
+  draft.read.refuseLargeEvaluation();
   refuseWrongCalls(plan.clauses, bodies, query);
   return draft;
 }

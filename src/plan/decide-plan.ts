@@ -1,17 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import {
-  type Query,
-  type OutsidePattern,
-  parseQuery,
-  refuseLargeEvaluation,
-  foldedTokens,
-  withAbsoluteIris,
-  withDefaultGraphs,
-  withEmptyGraphs,
-  withExpandedTargets,
-  withoutDatasets,
-  wrapOutside,
-} from "../sparql/query.ts";
+import { type Query, type OutsidePattern, parseQuery, withAbsoluteIris, wrapOutside } from "../sparql/query.ts";
+import { withEmptyGraphs, withExpandedTargets, withoutDatasets } from "./wrappers.ts";
 import {
   directPlan,
   untouchedPlan,
@@ -77,7 +66,7 @@ function withRequestedDataset(parsed: Query, { request }: PlanTask): Query {
   const { defaultGraphs, namedGraphs } = request;
   if (defaultGraphs.length + namedGraphs.length === 0) return parsed;
   const bare = parseQuery(withoutDatasets(parsed));
-  return parseQuery(withDefaultGraphs(bare, defaultGraphs, namedGraphs));
+  return parseQuery(bare.withDefaultGraphs(defaultGraphs, namedGraphs));
 }
 
 /**
@@ -281,7 +270,7 @@ function severalEndpoints(draft: Draft): MadePlan {
   const { query, task } = draft;
   const [outside] = query.outside;
   if (outside && !task.entry) throw outsideService(query, outside);
-  refuseLargeEvaluation(query.text, foldedTokens(query));
+  query.refuseLargeEvaluation();
   if (query.form === "DESCRIBE") {
     throw new FedwayError(
       "SERVICE_REQUIRED",

@@ -1,5 +1,6 @@
-import { type Query, type ServiceElement, colocateClauses, withoutEmptyClauses, treeOfGroup } from "../sparql/query.ts";
+import { type Query, type ServiceElement, colocateClauses, treeOfGroup } from "../sparql/query.ts";
 import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
+import { withoutEmptyClauses } from "./empty-clauses.ts";
 import type { Draft } from "./decide-plan.ts";
 import { lackOf } from "./known-terms.ts";
 import type { KnownSources, KnownTerms, PlanTask } from "./plan-request.ts";

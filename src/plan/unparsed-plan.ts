@@ -1,16 +1,12 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import {
-  answerKindOf,
   followsGrammar,
   isWord,
   newerConstruct,
   type NewerConstruct,
-  type QueryForm,
-  rawLimit,
   scanRawQuery,
   tokenize,
-  whereAt,
 } from "../sparql/query.ts";
 import type { PlanRequest } from "./plan-request.ts";
 import type { DirectPlan, PlanNote } from "./query-plan.ts";
@@ -29,8 +25,8 @@ export function unparsedPlan(request: PlanRequest, entry: CatalogEntry | undefin
   const newer = newerConstruct(text);
   if (newer) return newerPlan(request, entry, newer);
   if (entry?.interface !== "sparql" || !(entry.rawQueries || followsGrammar(text))) return undefined;
-  const form = scanRawQuery(text, entry.pseudoServices);
-  return form && planOf(request, entry, { form, note: rawNote });
+  const scanned = scanRawQuery(text, entry.pseudoServices);
+  return scanned && planOf(request, entry, { ...scanned, note: rawNote });
 }
 
 function newerPlan(
@@ -39,15 +35,15 @@ function newerPlan(
   newer: NewerConstruct,
 ): DirectPlan | undefined {
   const { text } = request;
-  const form = scanRawQuery(text, entry?.pseudoServices ?? []);
-  if (entry?.interface !== "sparql") throw versionUnsupported(text, newer, entry);
-  if (form) return planOf(request, entry, { form, note: newerNote });
+  const scanned = scanRawQuery(text, entry?.pseudoServices ?? []);
+  if (entry?.interface !== "sparql") throw versionUnsupported(newer, entry);
+  if (scanned) return planOf(request, entry, { ...scanned, note: newerNote });
   if (/\\u/i.test(text) || tokenize(text).some((token) => isWord(token, "SERVICE"))) throw notScanned(newer);
   return undefined;
 }
 
 /** @param entry an endpoint without SPARQL: queries over it are evaluated here */
-function versionUnsupported(text: string, { name, at }: NewerConstruct, entry: CatalogEntry | undefined): FedwayError {
+function versionUnsupported({ name, where }: NewerConstruct, entry: CatalogEntry | undefined): FedwayError {
   const parts =
     "ask ?r rdf:reifies ?t, and take its parts by SUBJECT(?t), PREDICATE(?t) and OBJECT(?t); TRIPLE(?s, ?p, ?o) makes a " +
     "triple term.";
@@ -58,7 +54,7 @@ function versionUnsupported(text: string, { name, at }: NewerConstruct, entry: C
         `Send it to one endpoint (/endpoints/{id}/sparql, --endpoint ID). Over several, ${parts}`,
       ];
   return new FedwayError("VERSION_UNSUPPORTED", `The query has ${name}, which ${why}.`, {
-    where: whereAt(text, at),
+    where,
     next,
   });
 }
@@ -77,18 +73,15 @@ const rawNote: PlanNote = {
   message: "The query is not plain SPARQL 1.1; it was passed on unparsed.",
 };
 
-interface UnparsedText {
-  readonly form: QueryForm;
-  readonly note: PlanNote;
-}
+type UnparsedText = NonNullable<ReturnType<typeof scanRawQuery>> & { readonly note: PlanNote };
 
-function planOf(request: PlanRequest, entry: CatalogEntry, { form, note }: UnparsedText): DirectPlan {
+function planOf(request: PlanRequest, entry: CatalogEntry, { kind, limit, note }: UnparsedText): DirectPlan {
   return {
     kind: "direct",
-    answer: answerKindOf(form),
+    answer: kind,
     endpoint: plannedEndpoint(entry),
     query: request.text,
-    limit: form === "SELECT" ? rawLimit(request.text) : undefined,
+    limit,
     silent: undefined,
     // Unknown without parsing.
     nonMonotone: true,

@@ -2,7 +2,8 @@ import type { AskedClause, ClauseEstimate, EmptyClause } from "../plan/plan-requ
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
 import type { AskedPattern, PatternSource, ValueKind } from "../plan/source-selection.ts";
 import { iriText } from "../rdf/term-text.ts";
-import { plainPatterns, unmatchedPatterns, usesEnginePredicate } from "../sparql/patterns.ts";
+import { plainPatterns, unmatchedPatterns } from "../sparql/patterns.ts";
+import { usesEnginePredicate } from "./engine-predicates.ts";
 import type { QueryTree } from "../sparql/query.ts";
 import type { FactTable } from "./fact-table.ts";
 import { MemberView } from "./member-view.ts";

@@ -8,7 +8,7 @@ import {
 } from "../plan/source-selection.ts";
 import { iriText } from "../rdf/term-text.ts";
 import { rdf } from "../rdf/vocabularies.ts";
-import { isEnginePredicate } from "../sparql/patterns.ts";
+import { isEnginePredicate } from "./engine-predicates.ts";
 import type { TermKind } from "../registry/model.ts";
 import { anything, isInstance, keyOf, type Shape, textOf, toAsked } from "./shape.ts";
 import type { FactTable } from "./fact-table.ts";

@@ -1,16 +1,9 @@
 import type { DirectPlan, FederatedPlan, MergedMembers, PlannedEndpoint, PlanNote } from "../plan/query-plan.ts";
 import type { SelectOptions } from "../plan/plan-request.ts";
 import type { AskedPattern, PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
-import { constructsOf, isEnginePredicate, queryPatterns } from "../sparql/patterns.ts";
-import {
-  afterPrologue,
-  isWord,
-  type Query,
-  parseQuery,
-  tokenAt,
-  splitClauses,
-  isAggregateOfAll,
-} from "../sparql/query.ts";
+import { constructsOf, queryPatterns } from "../sparql/patterns.ts";
+import { isEnginePredicate } from "./engine-predicates.ts";
+import { isWord, type Query, parseQuery, tokenAt, splitClauses, isAggregateOfAll } from "../sparql/query.ts";
 import type { FactTable } from "./fact-table.ts";
 import { exclusionsOf, withExclusions } from "./exclusions.ts";
 import { type Lacks, MemberView } from "./member-view.ts";
@@ -228,7 +221,7 @@ function asClause(plan: FederatedPlan, query: Query, endpoint: PlannedEndpoint):
   const { text, tokens, ast } = query;
   const columns = query.columns?.asked.map((name) => `?${name}`) ?? [];
   if (columns.length === 0 || ("order" in ast && ast.order !== undefined)) return undefined;
-  const at = tokenAt(tokens, afterPrologue(tokens)).start;
+  const at = tokenAt(tokens, query.prologue.length).start;
   const select = `SELECT ${columns.join(" ")} WHERE { SERVICE <${endpoint.url}> { ${text.slice(at)}\n} }`;
   const asked = text.slice(0, at) + select;
   const { skeleton, clauses } = splitClauses(parseQuery(asked));

@@ -1,6 +1,5 @@
 /** The triple patterns, terms and constructs of a parsed query, and what its answer says if some data is missing. */
 
-export { isEnginePredicate, usesEnginePredicate } from "./patterns/engine-predicates.ts";
 export {
   type Constraint,
   constraintsOf,

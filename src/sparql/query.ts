@@ -3,43 +3,28 @@
 export { dialectEdits } from "./dialect/dialect-rules.ts";
 export type { Element, Group, SelectOutline, ServiceElement, TokenRange, TriplesElement } from "./parse/outline.ts";
 export { followsGrammar, parseQuery, treeOfGroup } from "./parse/parse-query.ts";
-export { answerKindOf, type Query, type QueryForm, type QueryTree, type TextEdit } from "./parse/query.ts";
-export { rawLimit, scanRawQuery } from "./parse/raw-query.ts";
-export { afterPrologue, resolveIri, writtenIri } from "./parse/resolve-iri.ts";
+export { type Query, type QueryForm, type QueryTree, type TextEdit } from "./parse/query.ts";
+export { scanRawQuery } from "./parse/raw-query.ts";
+export { resolveIri, writtenIri } from "./parse/resolve-iri.ts";
 export { newerConstruct, type NewerConstruct } from "./parse/sparql-1-2.ts";
 export {
   isWord,
   offsetAt,
-  refuseLargeEvaluation,
   substituted,
   type SubstitutedText,
   type Token,
   tokenAt,
   tokenize,
-  whereAt,
 } from "./parse/tokens.ts";
 export { undeclaredPrefixes } from "./parse/undeclared-prefixes.ts";
-export { absoluteIris, withAbsoluteIris } from "./rewrite/absolute-iris.ts";
-export { type UnlikeKey, withAdaptedKeys } from "./rewrite/adapted-keys.ts";
+export { withAbsoluteIris } from "./rewrite/absolute-iris.ts";
 export { colocateClauses } from "./rewrite/colocated-clauses.ts";
 export { tripleCountQuery } from "./rewrite/count-triples.ts";
-export { datasetEdits, withDefaultGraphs } from "./rewrite/edit-text.ts";
-export { withoutEmptyClauses } from "./rewrite/empty-clauses.ts";
 export { mendedQuery } from "./rewrite/mended-query.ts";
 export { mergeClauses } from "./rewrite/merge-clauses.ts";
 export { withServiceIds, withServiceUrls } from "./rewrite/service-ids.ts";
 export { type ClauseText, splitClauses } from "./rewrite/split-clauses.ts";
-export { foldedTokens } from "./rewrite/united-services.ts";
 export { wrapOutside } from "./rewrite/wrap-outside.ts";
-export {
-  outermost,
-  sameWithoutWrappers,
-  withEmptyGraphs,
-  withEmptySolutions,
-  withExpandedTargets,
-  withoutDatasets,
-  withoutWrappers,
-} from "./rewrite/wrappers.ts";
 export type { OutsidePattern, ServiceClause } from "./structure/analysis.ts";
 export { requiredTriples } from "./structure/certain-variables.ts";
 export { isAggregated, isAggregateOfAll } from "./structure/expression-parts.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { itemAt, valueFor } from "../../../src/values.ts";
-import { withDefaultGraphs, parseQuery } from "../../../src/sparql/query.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 import type { Learned } from "../load/learn.ts";
 import { readStatements } from "../load/read-statements.ts";
 import { SubjectCursor } from "../load/subject-classes.ts";
@@ -211,7 +211,7 @@ async function rowsFrom(store: AnswerStore, asked: Asked): Promise<readonly stri
   if (performance.now() >= untilMs || query.patterns.some(({ graph }) => graph !== undefined)) return undefined;
   const graphs = cells.length === 0 ? [graphOf(-1)] : cells.map(graphOf);
   try {
-    return rowsOf(await askStore(store, withDefaultGraphs(parseQuery(query.query.text), graphs), signal));
+    return rowsOf(await askStore(store, parseQuery(query.query.text).withDefaultGraphs(graphs), signal));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof FedwayError) return undefined;

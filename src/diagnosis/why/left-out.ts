@@ -1,4 +1,4 @@
-import { type TokenRange, datasetEdits, isWord, type Token } from "../../sparql/query.ts";
+import { type TokenRange, isWord, type Token } from "../../sparql/query.ts";
 import { comparisonsOf, nearestEnd } from "./comparisons.ts";
 import { type Finding, type Inquiry, shownTerm } from "./inquiry.ts";
 import { headOf } from "./query-parts.ts";
@@ -72,7 +72,7 @@ async function rowsBefore(
   const { prologue, dataset } = headOf(query);
   const cut = { from: query.prologue.length, to: query.tokens.length };
   const without = clauses.flatMap((range) => (range ? [{ range, replacement: "" }] : []));
-  const select = query.cutRange(cut, [...datasetEdits(query), ...without]);
+  const select = query.cutRange(cut, [...query.datasetEdits, ...without]);
   const counting = `${prologue}SELECT (COUNT(*) AS ?value) ${dataset} WHERE { { ${select} } }`;
   const rows = await prober.rows(counting, 1);
   const count = Number(rows?.[0]?.get("value")?.value);

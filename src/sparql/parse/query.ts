@@ -10,7 +10,9 @@ import {
   visibleInGroup,
 } from "../structure/scope.ts";
 import type { Places } from "./term-reader.ts";
-import { type Token, tokenAt, whereAt } from "./tokens.ts";
+import { refuseLargeEvaluation, type Token, tokenAt, whereAt } from "./tokens.ts";
+import { certainVariables } from "../structure/certain-variables.ts";
+import { foldedTokens } from "../rewrite/united-services.ts";
 
 /** The four query forms of SPARQL 1.1. */
 export type QueryForm = QueryOutline["form"];
@@ -108,6 +110,11 @@ export class Query implements QueryParts {
     }));
   }
 
+  /** Takes FROM and FROM NAMED out. */
+  get datasetEdits(): TextEdit[] {
+    return this.outline.datasets.map((range) => ({ range, replacement: "" }));
+  }
+
   /** The columns that its answer must have, and those that may be there too; undefined without a SELECT. */
   get columns(): { readonly asked: readonly string[]; readonly allowed: readonly string[] } | undefined {
     if (this.form !== "SELECT") return undefined;
@@ -130,6 +137,21 @@ export class Query implements QueryParts {
   /** Variables that a group or an element brings into scope (SPARQL 1.1 Query, section 18.2.1). */
   visibleIn(part: Group | Element): Set<string> {
     return part.kind === "group" ? visibleInGroup(this.tokens, part) : visibleInElement(this.tokens, part);
+  }
+
+  /**
+   * True when a group has a FILTER on a variable that the group may leave unbound. Such a FILTER must not become the condition of an
+   * OPTIONAL around it, where it would see the variables of the left side; some engines take `OPTIONAL { { P FILTER } }` for
+   * `OPTIONAL { P FILTER }`.
+   */
+  hasScopedFilter({ elements, patterns }: Group): boolean {
+    const certain = certainVariables(patterns);
+    return elements.some((each) => each.kind === "filter" && !this.variablesIn(each).isSubsetOf(certain));
+  }
+
+  /** @throws FedwayError `QUERY_TOO_LARGE` for a query that is too large to be evaluated here */
+  refuseLargeEvaluation(): void {
+    refuseLargeEvaluation(this.text, foldedTokens(this));
   }
 
   /** Line and column of the first token of a range. */
@@ -162,6 +184,17 @@ export class Query implements QueryParts {
       at = tokenAt(this.tokens, edit.range.to - 1).end;
     }
     return out + this.text.slice(at, tokenAt(this.tokens, range.to - 1).end);
+  }
+
+  /**
+   * The text of a query without dataset clauses, with the merge of these graphs as its default graph (section 13.2), and with
+   * these named graphs.
+   */
+  withDefaultGraphs(graphs: readonly string[], named: readonly string[] = []): string {
+    const { to } = this.outline.head;
+    const last = { from: to - 1, to };
+    const clauses = [...graphs.map((iri) => ` FROM <${iri}>`), ...named.map((iri) => ` FROM NAMED <${iri}>`)].join("");
+    return this.cut([{ range: last, replacement: `${this.textOf(last)}${clauses} ` }]);
   }
 
   /**

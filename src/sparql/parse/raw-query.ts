@@ -1,4 +1,4 @@
-import type { QueryForm } from "./query.ts";
+import { answerKindOf, type QueryForm } from "./query.ts";
 import { decodeEscapes } from "./codepoint-escapes.ts";
 import { queryForms } from "./outline.ts";
 import { refusePragmas, updateRefused, updateWords } from "./parse-query.ts";
@@ -8,14 +8,18 @@ import { textLimits, type Token, tokenize } from "./tokens.ts";
 const updates = new Set([...[...updateWords].filter((word) => word !== "WITH"), "SPARUL"]);
 
 /**
- * The form of a query that our parser refuses (SPARQL 1.2, Virtuoso `define`, Blazegraph hints), found without parsing: pragmas
+ * The kind of answer and the LIMIT of a query that our parser refuses (SPARQL 1.2, Virtuoso `define`, Blazegraph hints), found without parsing: pragmas
  * and prologue, then a query form, and no update operation outside of braces. Undefined when that is not what the text is, or
  * when a SERVICE in it names anything but a `pseudoService` (full IRIs). An endpoint may replace codepoint escapes before it
  * parses (SPARQL 1.1 Query, section 19.2), or not: both must read the same.
  * @throws FedwayError `UPDATE_REFUSED` for updates and for pragmas that fetch
  */
-export function scanRawQuery(text: string, pseudoServices: readonly string[]): QueryForm | undefined {
-  if (endingEscape.test(text)) return undefined;
+export function scanRawQuery(text: string, pseudoServices: readonly string[]) {
+  const form = endingEscape.test(text) ? undefined : scannedForm(text, pseudoServices);
+  return form && { kind: answerKindOf(form), limit: form === "SELECT" ? rawLimit(text) : undefined };
+}
+
+function scannedForm(text: string, pseudoServices: readonly string[]): QueryForm | undefined {
   const replaced = formOf(decodeEscapes(text).text, pseudoServices);
   const asWritten = formOf(text.replaceAll(escapes, "_"), pseudoServices);
   return replaced === asWritten ? replaced : undefined;
@@ -40,7 +44,7 @@ function formOf(text: string, pseudoServices: readonly string[]): QueryForm | un
 }
 
 /** The LIMIT that ends a raw query, before or behind OFFSET; undefined when none does. */
-export function rawLimit(text: string): number | undefined {
+function rawLimit(text: string): number | undefined {
   const last = tokenize(text).slice(-4);
   const at = last.findLastIndex((token) => token.kind === "word" && token.text === "LIMIT");
   const behind = last.slice(at + 2);

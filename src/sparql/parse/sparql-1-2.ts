@@ -1,4 +1,4 @@
-import { type Token, tokenize } from "./tokens.ts";
+import { type Token, tokenize, whereAt } from "./tokens.ts";
 
 /** Arguments of the functions that SPARQL 1.2 adds, which are evaluated as those of 1.1 are; by their names in upper case. */
 export const functionsOf12: ReadonlyMap<string, 1 | 3> = new Map([
@@ -29,8 +29,8 @@ const onlyIn12 = new RegExp(constructs.map(([pattern]) => `(${pattern})`).join("
 export interface NewerConstruct {
   /** With an article, and how it is written. */
   readonly name: string;
-  /** Offset in the text. */
-  readonly at: number;
+  /** Line and column. */
+  readonly where: ReturnType<typeof whereAt>;
 }
 
 /** The first construct of a text that SPARQL 1.1 lacks; the text may still be illegal. */
@@ -38,7 +38,7 @@ export function newerConstruct(text: string): NewerConstruct | undefined {
   const found = onlyIn12.test(text) ? onlyIn12.exec(bare(text)) : null;
   if (!found) return undefined;
   const [, name = ""] = constructs[found.slice(1).findIndex((part) => part !== undefined)] ?? [];
-  return { name, at: found.index };
+  return { name, where: whereAt(text, found.index) };
 }
 
 /** The text with blanks in the place of strings, names and comments, where a sign of SPARQL 1.2 means nothing. */

@@ -4,15 +4,19 @@ import { resolveIri } from "../parse/resolve-iri.ts";
 import { isWord, type Token } from "../parse/tokens.ts";
 
 /**
- * The same query with absolute IRIs in the place of what not every parser reads as it should: prefixed names with escapes,
+ * The same text with absolute IRIs in the place of what not every parser reads as it should: prefixed names with escapes,
  * such as `:city\#name` (SPARQL 1.1 Query, section 19.8, PN_LOCAL_ESC), and references relative to BASE, whose dot segments
  * stay with some (section 4.1.1.2), in prefixes too.
+ * @throws FedwayError as `parseQuery`
  */
-export function absoluteIris(query: Query): Query {
-  const edits = editsOf(query);
-  return edits.length === 0 ? query : parseQuery(query.cut(edits));
+export function withAbsoluteIris(text: string): string {
+  if (!mayNeedIt.test(text)) return text;
+  const query = parseQuery(text);
+  return query.cut(editsOf(query));
 }
 
+/** Without them a text has neither escapes nor references. */
+const mayNeedIt = /\\|base/iu;
 const absolute = /^<[A-Za-z][A-Za-z0-9+.-]*:/;
 
 function editsOf({ tokens, prologue }: Query): readonly TextEdit[] {
@@ -42,10 +46,3 @@ function relativePrefixes(prologue: readonly Token[]): ReadonlySet<string> {
   }
   return found;
 }
-
-/** Words of a text that `absoluteIris` may have to look at. */
-const mayNeedIt = /\\|base/iu;
-
-/** The same with a text. @throws FedwayError as `parseQuery` */
-export const withAbsoluteIris = (text: string): string =>
-  mayNeedIt.test(text) ? absoluteIris(parseQuery(text)).text : text;

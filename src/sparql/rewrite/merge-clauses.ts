@@ -1,5 +1,4 @@
 import type { Query, TextEdit } from "../parse/query.ts";
-import { datasetEdits } from "./edit-text.ts";
 import type { Element, Group, ServiceElement, TokenRange } from "../parse/outline.ts";
 import { groupsOfSelect, groupsWithin } from "../structure/scope.ts";
 
@@ -19,7 +18,7 @@ interface MergeOptions {
  * `merged`: how many clauses were merged away.
  */
 export function mergeClauses(query: Query, options: MergeOptions) {
-  const edits = options.keepsDataset ? [] : datasetEdits(query);
+  const edits = options.keepsDataset ? [] : query.datasetEdits;
   let merged = 0;
   const groups = groupsWithin(groupsOfSelect(query.outline), (element) => !isClause(element, options));
   for (const group of groups) {

@@ -1,14 +1,13 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { hasService, haveService } from "../structure/analysis.ts";
 import type { Query } from "../parse/query.ts";
-import { replaceGroups } from "./edit-text.ts";
-import type { Element, GraphElement, Group, SelectOutline, ServiceElement } from "../parse/outline.ts";
-import type { IsMember } from "./wrappers.ts";
-import { elementsWithin, groupsOf, groupsOfSelect, hasScopedFilter } from "../structure/scope.ts";
+import type { Element, GraphElement, Group, SelectOutline, ServiceElement, TokenRange } from "../parse/outline.ts";
+import { elementsWithin, groupsOf, groupsOfSelect } from "../structure/scope.ts";
 
 /** Text around a member clause. */
 interface WrapOptions {
-  readonly isMember: IsMember;
+  /** Clauses of the federation, as opposed to extensions of an endpoint's engine. */
+  readonly isMember: (service: ServiceElement) => boolean;
   /** Absolute URL of the endpoint that a member clause names. */
   readonly urlOf: (service: ServiceElement) => string;
   /** Endpoint to which the patterns outside of every SERVICE belong; undefined: they stay as they are. */
@@ -119,7 +118,7 @@ class Wrapper {
       );
     }
     const group = new Wrapper(this.query, this.options, this.options.urlOf(element)).group(element.group);
-    return hasScopedFilter(this.query.tokens, element.group) ? `{ SELECT * ${group} }` : group;
+    return this.query.hasScopedFilter(element.group) ? `{ SELECT * ${group} }` : group;
   }
 
   /** `GRAPH g { P SERVICE <b> { Q } }`: the GRAPH holds for P only, because Q is answered elsewhere. */
@@ -198,3 +197,13 @@ const needsData = (element: Element): boolean =>
   readsData(element) || elementsWithin(groupsOf(element)).some(readsData);
 
 const readsData = ({ kind }: Element): boolean => kind === "triples" || kind === "graph" || kind === "service";
+
+/** `range` with each of the groups in it replaced by what `render` makes of it. */
+function replaceGroups(
+  query: Query,
+  range: TokenRange,
+  replacing: { readonly groups: readonly Group[]; readonly render: (group: Group) => string },
+): string {
+  const edits = replacing.groups.map((group) => ({ range: group, replacement: replacing.render(group) }));
+  return query.cutRange(range, edits);
+}

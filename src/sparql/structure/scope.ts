@@ -1,5 +1,4 @@
 import type { Element, Group, SelectOutline, TokenRange } from "../parse/outline.ts";
-import { certainVariables } from "./certain-variables.ts";
 import { type Token, tokenAt } from "../parse/tokens.ts";
 
 /** Names of all variables written in a range, without `?`. */
@@ -114,14 +113,4 @@ export function* groupsWithin(
 /** The elements of these groups and of all groups inside them. */
 export function* elementsWithin(groups: readonly Group[]): Generator<Element> {
   for (const { elements } of groupsWithin(groups)) yield* elements;
-}
-
-/**
- * True when a group has a FILTER on a variable that the group may leave unbound. Such a FILTER must not become the condition of an
- * OPTIONAL around it, where it would see the variables of the left side; some engines take `OPTIONAL { { P FILTER } }` for
- * `OPTIONAL { P FILTER }`.
- */
-export function hasScopedFilter(tokens: readonly Token[], { elements, patterns }: Group): boolean {
-  const mentioned = elements.filter(({ kind }) => kind === "filter").map((each) => mentionedVariables(tokens, each));
-  return !union(mentioned).isSubsetOf(certainVariables(patterns));
 }

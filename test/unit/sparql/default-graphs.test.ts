@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withDefaultGraphs, parseQuery } from "../../../src/sparql/query.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
 
 it.each([
   "SELECT ?s { ?s ?p ?o }",
@@ -10,7 +10,7 @@ it.each([
   "SELECT ?s { { SELECT ?s { ?s ?p ?o } LIMIT 1 } }",
   "DESCRIBE <urn:x>",
 ])("a query over other graphs: %s", (text) => {
-  const { ast } = parseQuery(withDefaultGraphs(parseQuery(text), ["urn:g:1", "urn:g:2"]));
+  const { ast } = parseQuery(parseQuery(text).withDefaultGraphs(["urn:g:1", "urn:g:2"]));
   expect(ast.from?.default.map(({ value }) => value)).toEqual(["urn:g:1", "urn:g:2"]);
   expect({ ...ast, from: undefined }).toEqual({ ...parseQuery(text).ast, from: undefined });
 });

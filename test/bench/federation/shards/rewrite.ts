@@ -1,5 +1,5 @@
 import { Generator, Parser, type Pattern, type Query, type SelectQuery, type Triple } from "sparqljs";
-import { absoluteIris, parseQuery } from "../../../../src/sparql/query.ts";
+import { withAbsoluteIris } from "../../../../src/sparql/query.ts";
 
 /** A query as agents write it who ask every endpoint for everything. */
 export interface Rewritten {
@@ -16,7 +16,7 @@ const generator = new Generator();
 
 /** Rewrites a SELECT or ASK query for these endpoints. @throws Error for another form */
 export function rewriteFor(text: string, endpoints: readonly string[]): Rewritten {
-  const absolute = absoluteIris(parseQuery(text)).text;
+  const absolute = withAbsoluteIris(text);
   const parse = (): SelectQuery => parser.parse(absolute) as SelectQuery;
   const patterns: string[] = [];
   const everywhere = (body: readonly Pattern[]): Pattern => ({

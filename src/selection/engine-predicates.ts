@@ -1,5 +1,5 @@
-import type { QueryTree } from "../parse/query.ts";
-import { queryPatterns } from "./query-patterns.ts";
+import { queryPatterns } from "../sparql/patterns.ts";
+import type { QueryTree } from "../sparql/query.ts";
 
 /** Prefixes of predicates that engines match by code or by an index: no triple has them. */
 const prefixes = [

@@ -1,7 +1,15 @@
-import type { Query, TextEdit } from "../parse/query.ts";
-import { emptyGroup } from "./edit-text.ts";
-import type { Element, Group, ServiceElement } from "../parse/outline.ts";
-import { groupsOf, groupsOfSelect, projectsAll, selectsOf } from "../structure/scope.ts";
+import {
+  type Element,
+  type Group,
+  groupsOf,
+  groupsOfSelect,
+  projectsAll,
+  type Query,
+  selectsOf,
+  type ServiceElement,
+  type TextEdit,
+} from "../sparql/query.ts";
+import { emptyGroup } from "./wrappers.ts";
 
 /**
  * The text without SERVICE clauses that have no solution. A branch of a UNION that needs one goes with it; anywhere else a group

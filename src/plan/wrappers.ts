@@ -1,15 +1,17 @@
-import type { Query, TextEdit } from "../parse/query.ts";
-import type { ServiceClause } from "../structure/analysis.ts";
-import { datasetEdits, emptyGroup, unitGroup } from "./edit-text.ts";
-import type { ServiceElement } from "../parse/outline.ts";
-import { hasScopedFilter, projectsAll } from "../structure/scope.ts";
-import { tokenAt } from "../parse/tokens.ts";
+import {
+  projectsAll,
+  type Query,
+  type ServiceClause,
+  type ServiceElement,
+  type TextEdit,
+  tokenAt,
+} from "../sparql/query.ts";
 
 /** Which clauses are members of the federation, as opposed to extensions of an endpoint's engine. */
-export type IsMember = (service: ServiceElement) => boolean;
+type IsMember = (service: ServiceElement) => boolean;
 
 /** The text without FROM and FROM NAMED. */
-export const withoutDatasets = (query: Query): string => query.cut(datasetEdits(query));
+export const withoutDatasets = (query: Query): string => query.cut(query.datasetEdits);
 
 /**
  * The text with `SERVICE <iri> { P }` replaced by `{ P }` at every depth, and by `P` where the clause is all there is
@@ -23,7 +25,7 @@ export function withoutWrappers(query: Query, isMember: IsMember): string {
     .flatMap(({ element, fillsWhere, fillsOptional }): TextEdit[] => {
       // `SERVICE <a> { ?s ?p ?o . } .` must not become `?s ?p ?o . .`.
       if (fillsWhere && tokens[element.to]?.text !== ".") return braces(element, "", "");
-      if (fillsOptional && hasScopedFilter(tokens, element.group)) return braces(element, "{ SELECT * {", "} }");
+      if (fillsOptional && query.hasScopedFilter(element.group)) return braces(element, "{ SELECT * {", "} }");
       return [{ range: { from: element.from, to: element.name + 1 }, replacement: "" }];
     });
   return query.cut(edits);
@@ -44,7 +46,7 @@ export function withEmptySolutions(query: Query, isMember: IsMember): string {
     range: element,
     replacement: all ? unitGroup(query.visibleIn(element)) : "{}",
   }));
-  return query.cut([...edits, ...datasetEdits(query)]);
+  return query.cut([...edits, ...query.datasetEdits]);
 }
 
 /** Member clauses that stand in no other member clause. */
@@ -59,6 +61,24 @@ export function withEmptyGraphs(query: Query): string {
     replacement: emptyGroup(query.visibleIn(element)),
   }));
   return query.cut(edits);
+}
+
+/** A group without solutions that still brings variables into scope, so that `SELECT *` has the same columns. */
+export function emptyGroup(variables: Iterable<string>): string {
+  // Oxigraph leaves out the row of an aggregate over what it knows to be empty, as with FILTER(false).
+  return `{ ${undefRow(variables)} FILTER(1 = 0) }`;
+}
+
+/** A group with one solution that binds nothing but brings variables into scope. */
+function unitGroup(variables: Iterable<string>): string {
+  const row = undefRow(variables);
+  return row === "" ? "{}" : `{ ${row} }`;
+}
+
+function undefRow(variables: Iterable<string>): string {
+  const names = [...variables].toSorted();
+  if (names.length === 0) return "";
+  return `VALUES (${names.map((name) => `?${name}`).join(" ")}) { (${names.map(() => "UNDEF").join(" ")}) }`;
 }
 
 /**
