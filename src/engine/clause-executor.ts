@@ -1,9 +1,7 @@
-import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
 import { inBatches } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
-import { isPlainString } from "../results/terms.ts";
 import { type BlockSizes, blocksOfValues, type KeyBlock } from "./clause-query.ts";
 import {
   type ClauseRequest,
@@ -14,9 +12,11 @@ import {
 } from "./evaluated-clause.ts";
 import type { SourceReport } from "./reports.ts";
 import type { ExecutionBounds } from "./federation-engine.ts";
-import { fetchRows, type FetchOptions, type RowsRequest } from "./fetch-rows.ts";
+import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
-import { type KeyForm, KeyForms, mostFiltered, sentAs } from "./key-forms.ts";
+import { type KeyForm, KeyForms, mostFiltered } from "./key-forms.ts";
+import { areStringsApart, judgeOf } from "./key-questions.ts";
+import { sentAs } from "./sent-clause.ts";
 import { SharedAnswers } from "./shared-answers.ts";
 import { stepOf } from "./step-reports.ts";
 import { withUnwritableKeys } from "./unwritable-keys.ts";
@@ -262,8 +262,10 @@ async function* ask(
   if (keys && keys.rows.length > (most ?? keys.rows.length)) throw tooManyKeys();
   const tolerated = isTolerated(clause, bounds);
   const inPart = isTakenInPart(clause, bounds);
-  const apart = keys !== undefined && (await areStringsApart(options, { clause, keys, report, tolerated, inPart }));
+  const of = { clause, report, tolerated, inPart };
+  const apart = keys !== undefined && (await areStringsApart(options, { ...of, keys }));
   const { query, columns, certain, own } = sentAs(form, clause, keys, apart);
+  const judge = judgeOf(options, of);
   const ofThisAnswer = account.nextAnswer();
   const namesNothing = clause.variables.length === 0 && (keys?.variables.length ?? 0) === 0;
   const { endpoint, limit } = clause;
@@ -272,39 +274,10 @@ async function* ask(
   const request = `${clause.endpoint.url} ${tolerated} ${inPart} ${query}`;
   for await (const rows of inBatches(answers.rows(request, send))) {
     account.count(rows.length);
-    const solutions = namesNothing ? rows.map(() => noBindings) : rows.flatMap((row) => own(row)).map(ofThisAnswer);
+    const solutions = namesNothing ? rows.map(() => noBindings) : (await own(rows, judge)).map(ofThisAnswer);
     if (solutions.length > 0) yield solutions;
   }
 }
-
-const stringQuestion = 'SELECT (sameTerm("x", "x"^^<http://www.w3.org/2001/XMLSchema#string>) AS ?same) WHERE {}';
-
-/**
- * True if keys have strings that the endpoint holds as two terms, with and without their datatype (Virtuoso, Blazegraph): both
- * are sent. An endpoint of which that is not known is asked, once; one that does not say holds one.
- */
-async function areStringsApart(
-  options: AskOptions,
-  { clause, keys, ...of }: ClauseRequest & { readonly keys: KeyBlock } & Pick<RowsRequest, "tolerated" | "inPart">,
-): Promise<boolean> {
-  const { endpoint } = clause;
-  if (!keys.rows.some((row) => row.some((term) => isPlainString(term)))) return false;
-  const known = options.keyForms.stringsApart(endpoint);
-  if (known !== undefined) return known;
-  const asked = { query: stringQuestion, columns: { asked: ["same"] }, certain: [] };
-  try {
-    for await (const row of fetchRows(options, { endpoint, limit: undefined, ...asked, ...of })) {
-      options.keyForms.toldStrings(endpoint, isFalse(row.get("same")));
-    }
-  } catch (error) {
-    if (!toFedwayError(error).kind.silenceable) throw error;
-  }
-  if (options.keyForms.stringsApart(endpoint) === undefined) options.keyForms.toldStrings(endpoint, false);
-  return options.keyForms.stringsApart(endpoint) === true;
-}
-
-/** Virtuoso writes false as the integer 0. */
-const isFalse = (term: RDF.Term | undefined): boolean => term?.value === "false" || term?.value === "0";
 
 /** An answer with some of the clause's rows is wanted when its endpoint gives no more. */
 const isTakenInPart = (clause: ReportedClause, bounds: ExecutionBounds): boolean =>

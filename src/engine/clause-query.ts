@@ -212,7 +212,7 @@ export function hasOneSpelling(term: RDF.Term): boolean {
 }
 
 /** No engine takes another term for the same value. */
-const isSpelledOnce = (term: RDF.Term): boolean => term.termType !== "Literal" || isPlainString(term);
+export const isSpelledOnce = (term: RDF.Term): boolean => term.termType !== "Literal" || isPlainString(term);
 
 /**
  * The keys in blocks in which no two are one value in several spellings: Blazegraph writes all of
@@ -223,13 +223,20 @@ export function blocksOfValues(keys: KeyBlock): readonly KeyBlock[] {
   const seen = new Map<string, number>();
   const blocks: RDF.Term[][][] = [];
   for (const row of keys.rows) {
-    const value = row.map((term) => valueText(term)).join("\n");
+    const value = valuesText(row);
     const at = seen.get(value) ?? 0;
     seen.set(value, at + 1);
     (blocks[at] ??= []).push([...row]);
   }
   return blocks.length <= 1 ? [keys] : blocks.map((rows) => ({ variables: keys.variables, rows }));
 }
+
+/** A text that rows of keys have in common which some engine takes for the same values. */
+export const valuesText = (row: readonly RDF.Term[]): string =>
+  row
+    .map((term) => valueText(term))
+    .map((text) => `${text.length}:${text}`)
+    .join("");
 
 const hasZone = /(?:Z|[+-]\d\d:\d\d)$/u;
 const moments: ReadonlySet<string> = new Set(["date", "dateTime"]);

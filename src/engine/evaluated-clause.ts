@@ -6,7 +6,7 @@ import type { SourceReport } from "./reports.ts";
 import type { ExecutionBounds } from "./federation-engine.ts";
 import { takenIn } from "./held-bytes.ts";
 import { goesOnWithout, noteStatus, sourceReport } from "./executor.ts";
-import { mergedRow } from "./key-forms.ts";
+import { mergedRow } from "./sent-clause.ts";
 import { tracedTo, tracedToMembers } from "./provenance.ts";
 import { memberTimeMs } from "./member-time.ts";
 

@@ -1,19 +1,7 @@
-import type * as RDF from "@rdfjs/types";
 import { LRUCache } from "lru-cache";
 import type { FedwayError } from "../errors/fedway-error.ts";
-import type { EndpointTarget, SparqlRequest } from "../outbound/sparql-client.ts";
+import type { EndpointTarget } from "../outbound/sparql-client.ts";
 import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
-import type { Bindings } from "../results/model.ts";
-import {
-  clauseColumns,
-  clauseQuery,
-  hasOneSpelling,
-  type KeyBlock,
-  numberKeys,
-  SOLUTION,
-  spellingsOf,
-  termsText,
-} from "./clause-query.ts";
 import { sizedByKey } from "../cache-size.ts";
 
 /**
@@ -27,6 +15,8 @@ export const mostFiltered = 256;
 /** Vain attempts with the other form that one endpoint costs in ten minutes. */
 const mostVain = 3;
 const vainMs = 10 * 60_000;
+/** Pairs of kinds of terms that are known of one endpoint. */
+const mostKinds = 64;
 
 interface Known {
   /** Took keys where the other form was refused. */
@@ -37,6 +27,8 @@ interface Known {
   /** Keys that a path begins at are taken in a subquery of their own. */
   readonly nestsPaths?: boolean | undefined;
   readonly stringsApart?: boolean | undefined;
+  /** By kinds of terms: true if a term matches another one of equal value. */
+  readonly byValue?: ReadonlyMap<string, boolean> | undefined;
 }
 
 /** Forms of keys that endpoints accept, as known to one process. */
@@ -93,6 +85,18 @@ export class KeyForms {
     this.#known.set(url, { vain: 0, ...this.#known.get(url), stringsApart });
   }
 
+  /** True if a term of a kind matches one of another kind, or spelling, that has its value; undefined: not known. */
+  matchesByValue({ url }: PlannedEndpoint, kinds: string): boolean | undefined {
+    return this.#known.get(url)?.byValue?.get(kinds);
+  }
+
+  /** The endpoint has said whether terms of such kinds match each other. */
+  toldMatch({ url }: PlannedEndpoint, kinds: string, matches: boolean): void {
+    const known = this.#known.get(url);
+    const byValue = new Map(known?.byValue).set(kinds, matches);
+    if (byValue.size <= mostKinds) this.#known.set(url, { vain: 0, ...known, byValue });
+  }
+
   /** Keys were refused in both forms. */
   tried({ url }: PlannedEndpoint): void {
     const known = this.#known.get(url);
@@ -112,86 +116,3 @@ const otherForms = { values: "filter", filter: "values" } as const;
 const startWords = /\btransitive\b/iu;
 /** Of a path of any length; text that has it for another reason is asked in another form for nothing, and answers the same. */
 const pathMark = /[*+]/u;
-
-/** A clause as it is sent with keys. */
-interface SentClause {
-  readonly query: string;
-  readonly columns: SparqlRequest["columns"];
-  /** Variables that each row of the answer binds. */
-  readonly certain: readonly string[];
-  /** The solutions that a row of the answer stands for. */
-  readonly own: (row: Bindings) => readonly Bindings[];
-}
-
-/**
- * The clause with the keys in a form, and how the rows of its answer are read.
- * @param apart plain strings are sent with and without their datatype
- */
-export function sentAs(form: KeyForm, clause: FederatedClause, keys: KeyBlock | undefined, apart = false): SentClause {
-  if (form === "filter") return sentAsFilter(clause, keys, apart);
-  const { keys: numbered, own } = numberKeys(keys);
-  const writing = { nested: form === "nested", apart };
-  const query = clauseQuery(clause, numbered, writing);
-  const certain = [...new Set([...certainOf(clause), ...(numbered?.variables ?? [])])];
-  const asked = clauseColumns(clause, numbered);
-  const ownRows = asked.includes(SOLUTION) ? (row: Bindings) => own(withoutConstant(row)) : own;
-  return { query, columns: { asked }, certain, own: ownRows };
-}
-
-const certainOf = ({ variables }: FederatedClause): readonly string[] =>
-  variables.flatMap(({ name, certain }) => (certain ? [name] : []));
-
-function sentAsFilter(clause: FederatedClause, keys: KeyBlock | undefined, apart: boolean): SentClause {
-  const condition = keys && keys.variables.length > 0 ? keyCondition(clause, keys, apart) : "";
-  const isLimited = !keys || isExact(keys);
-  const query = clauseQuery(isLimited ? clause : { ...clause, limit: undefined }, undefined, { condition });
-  const columns = clause.variables.length === 0 ? undefined : { asked: clauseColumns(clause) };
-  return { query, columns, certain: certainOf(clause), own: keys ? joinWithKeys(keys) : (row) => [row] };
-}
-
-function withoutConstant(row: Bindings): Bindings {
-  const solution = new Map(row);
-  solution.delete(SOLUTION);
-  return solution;
-}
-
-/** The condition that one of the keys' rows is compatible with a solution; variables that it may leave unbound may be so. */
-function keyCondition({ variables }: FederatedClause, keys: KeyBlock, apart: boolean): string {
-  const certain = new Set(variables.flatMap(({ name, certain: always }) => (always ? [name] : [])));
-  const isKey = (term: RDF.Term, index: number): string => {
-    const name = keys.variables[index] ?? "";
-    const equal = spellingsOf(term, apart)
-      .map((text) => `?${name} = ${text}`)
-      .join(" || ");
-    if (!certain.has(name)) return `(!bound(?${name}) || ${equal})`;
-    return equal.includes(" || ") ? `(${equal})` : equal;
-  };
-  return keys.rows.map((row) => `(${row.map(isKey).join(" && ")})`).join(" || ");
-}
-
-/** True if equality in a FILTER means the keys' terms alone. */
-const isExact = ({ rows }: KeyBlock): boolean => rows.every((row) => row.every((term) => hasOneSpelling(term)));
-
-/**
- * Joins a solution that has passed the keys' condition with the keys: equal values may be other terms, and
- * variables that it leaves unbound have the keys' terms.
- */
-function joinWithKeys({ variables, rows }: KeyBlock): (row: Bindings) => readonly Bindings[] {
-  const known = new Set(rows.map((row) => termsText(row)));
-  return (row) => {
-    const terms = variables.flatMap((name) => row.get(name) ?? []);
-    if (terms.length === variables.length) return known.has(termsText(terms)) ? [row] : [];
-    return rows.flatMap((key) => mergedRow(row, variables, key) ?? []);
-  };
-}
-
-/** The row with the key's terms; undefined when it binds one of them otherwise. */
-export function mergedRow(row: Bindings, variables: readonly string[], key: readonly RDF.Term[]): Bindings | undefined {
-  const merged = new Map(row);
-  for (const [at, name] of variables.entries()) {
-    const [own, wanted] = [row.get(name), key[at]];
-    if (!wanted || (own && !own.equals(wanted))) return undefined;
-    merged.set(name, wanted);
-  }
-  return merged;
-}

@@ -8,7 +8,7 @@ import { type Recorder, startRecorder } from "../support/recorder.ts";
 import { until } from "../support/eventually.ts";
 import { startService } from "../support/running-service.ts";
 import { leftQuads, rightGraphs, rightQuads, terms, virtuosoGraph } from "./data.ts";
-import { descriptions, federatedWays, formWays, type Matches, plainWays, type Way, ways } from "./ways.ts";
+import { descriptions, federatedWays, formWays, type Matches, type Way, ways } from "./ways.ts";
 
 const embedded: readonly EmbeddedEngine[] = ["blazegraph", "rdf4j", "corese", "pyoxigraph", "rdflib"];
 const names = ["virtuoso", "fuseki", ...embedded] as const;
@@ -230,7 +230,7 @@ function rightRows(name: string, expected: Way["expected"]): readonly string[] {
 describe.each(names)("%s", (name) => {
   shouldAnswer(name);
   shouldAnswerAt(name, formWays, name);
-  shouldAnswerAt(`${name}-filter`, plainWays, name);
+  shouldAnswerAt(`${name}-filter`, ways, name);
 
   it.each(formWays.filter((way) => isRight(name, way)))("asked directly: $name", async ({ query, expected }) => {
     const direct = query.replaceAll("RIGHT", "");

@@ -312,6 +312,3 @@ export const federatedWays: readonly Way[] = [
 ];
 
 export const ways: readonly Way[] = [...structural, ...Object.keys(terms).flatMap(joins)];
-
-/** Those over terms that all engines spell alike: a FILTER compares values, so others have no number to come back with. */
-export const plainWays: readonly Way[] = [...structural, ...["string", "iri"].flatMap(joins)];
