@@ -1,4 +1,36 @@
-import type { Statement } from "../errors/fedway-error.ts";
+import type { Evidence, Statement } from "../errors/fedway-error.ts";
+import type { UsedTerm } from "../sparql/patterns.ts";
+
+/** Descriptions that a claim shows, the oldest first; notes are kept with their runs. */
+const mostShown = 20;
+
+/** Fact of a description about a class or property of its endpoint. */
+interface DescribedTerm {
+  /** Catalogue id. */
+  readonly endpoint: string;
+  /** When the description was made (ISO 8601). */
+  readonly time: string;
+  readonly term: UsedTerm;
+  /** Triples with the property, or instances of the class. */
+  readonly count: number;
+}
+
+/** A claim that descriptions prove. */
+export const describedStatement = (claim: string, read: readonly DescribedTerm[]): Statement => ({
+  claim,
+  evidence: read
+    .toSorted((one, other) => one.time.localeCompare(other.time))
+    .slice(0, mostShown)
+    .map(
+      ({ endpoint, time, term: { kind, iri }, count }): Evidence => ({
+        endpoint,
+        query: `SELECT * WHERE { ?s ${kind === "class" ? `a <${iri}>` : `<${iri}> ?o`} }`,
+        count,
+        time,
+        by: "description",
+      }),
+    ),
+});
 
 /** "by the description of 2026-01-02 03:04", of facts that kept endpoints from being asked. Conclusions are never shown as observations. */
 export function describedText(at: readonly string[]): string {

@@ -61,7 +61,7 @@ export const Problem = Type.Object(
             }),
           ),
         }),
-        { description: "The claims of `detail`, each with the questions and answers that it was made from." },
+        { description: "Claims of the texts beside it, each with the questions and answers that it was made from." },
       ),
     ),
     suggested: Optional(text("The query with all that is offered; it was not run.")),

@@ -1,4 +1,4 @@
-import type { FedwayError } from "../errors/fedway-error.ts";
+import type { FedwayError, Statement } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { ClauseText } from "../sparql/query.ts";
 import type { Exclusions, FactsKnown, SourceSelection, ValueKind } from "./source-selection.ts";
@@ -81,6 +81,8 @@ export interface PlanNote {
   readonly message: string;
   /** The query to send instead. */
   readonly query?: string | undefined;
+  /** Claims of the message about data. */
+  readonly statements?: readonly Statement[] | undefined;
 }
 
 /** A note whose text is made when it is first read: the head of an answer has its code alone. */

@@ -2,14 +2,20 @@
 import { type Static, Type } from "typebox";
 import { SourceReport, StepReport } from "../engine/reports.ts";
 import type { ErrorCode } from "../errors/codes.ts";
-import type { Problem, Repair } from "../errors/fedway-error.ts";
+import type { Repair } from "../errors/fedway-error.ts";
+import { Problem } from "../errors/problem.ts";
 import type { PlanNote } from "../plan/query-plan.ts";
 import { type Given, integer, number, text, texts } from "../shapes.ts";
 
 const words = Type.String();
 const { Optional } = Type;
 
-const note = Type.Object({ code: words, message: words, query: Optional(text("The query to send instead.")) });
+const note = Type.Object({
+  code: words,
+  message: words,
+  query: Optional(text("The query to send instead.")),
+  statements: Problem.properties.statements,
+});
 /** Notes for the reader of an answer. */
 export const notes = Type.Unsafe<readonly PlanNote[]>(
   Type.Array(note, { description: "What was done to the query that the reader should know." }),

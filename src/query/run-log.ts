@@ -153,9 +153,10 @@ const longestMessage = 4_000;
 const cut = (text: string): string => (text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text);
 
 /** A long query to send instead is for the answer: the record has the query that was sent. */
-const shortNote = ({ code, message, query }: PlanNote): PlanNote => ({
+const shortNote = ({ code, message, query, statements }: PlanNote): PlanNote => ({
   code,
   message: cut(message),
+  ...(statements && { statements }),
   ...(query !== undefined && query.length <= longestMessage && { query }),
 });
 

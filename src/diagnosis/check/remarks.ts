@@ -2,7 +2,7 @@ import { lackOf } from "../../plan/known-terms.ts";
 import type { KnownTerms, PlanContext, Remarks } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import { usedTerms } from "../../sparql/patterns.ts";
-import { describedText } from "../evidence.ts";
+import { describedStatement, describedText } from "../evidence.ts";
 
 /** Limit of terms with suggestions: planning waits for them. */
 const mostRemarks = 5;
@@ -18,20 +18,25 @@ export function createRemarks(terms: KnownTerms, { catalog }: Pick<PlanContext, 
       const asked = service === undefined ? outside : [entryMeant(service, { catalog })];
       const ids = asked.flatMap((each) => each?.id ?? []);
       if (ids.length === 0 || ids.length < asked.length) return [];
-      const at = ids.flatMap((id) => terms.descriptionVersion(id) ?? []);
+      const described = ids.flatMap((endpoint) => {
+        const time = terms.descriptionVersion(endpoint);
+        return time === undefined ? [] : [{ endpoint, time }];
+      });
       return used
         .filter((term) => ids.every((id) => terms.hasTerm(id, term) === "no"))
         .map((term) => {
           const { lack, meant } = lackOf(term, { ids, parsed, terms });
-          return { lack, meant, at };
+          const read = described.map(({ endpoint, time }) => ({ endpoint, time, term, count: 0 }));
+          return { lack, meant, read };
         });
     });
     return lacking
       .filter(({ lack }) => !plan.notes.some(({ message }) => message.includes(lack)))
       .slice(0, mostRemarks)
-      .map(({ lack, at, meant }) => ({
+      .map(({ lack, read, meant }) => ({
         code: "TERM_UNKNOWN",
-        message: `${lack}, ${describedText(at)}.${meant()}`,
+        message: `${lack}, ${describedText(read.map(({ time }) => time))}.${meant()}`,
+        statements: [describedStatement(lack, read)],
       }));
   };
 }

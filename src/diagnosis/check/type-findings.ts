@@ -1,13 +1,15 @@
+import type { Statement } from "../../errors/fedway-error.ts";
 import { literalText } from "../../rdf/term-text.ts";
-import type { Constraint, JoinedPattern, PatternTerm } from "../../sparql/patterns.ts";
+import type { Constraint, JoinedPattern, PatternTerm, UsedTerm } from "../../sparql/patterns.ts";
 import { type Query, writtenIri } from "../../sparql/query.ts";
-import { describedText } from "../evidence.ts";
+import { describedStatement, describedText } from "../evidence.ts";
 import { type KeyGroup, unlikeKeys } from "../why/unlike-keys.ts";
 import { meantBy } from "./meant-types.ts";
 import type { Finder } from "../../registry/find.ts";
 import type { Offer } from "./query-scope.ts";
 import { type Contradiction, isType, isWhole, TypeChecker, type Typed, typesOf } from "./type-check.ts";
 import type { TermType, TypeFacts } from "./term-types.ts";
+import { vocabularyOf } from "./vocabulary.ts";
 
 /** Parts of a query that known facts contradict. */
 export interface TypeFinding {
@@ -17,6 +19,8 @@ export interface TypeFinding {
   readonly isEmpty: boolean;
   /** One sentence that says both sides. */
   readonly message: string;
+  /** The message's claim, with what the descriptions say of both sides. */
+  readonly statements: readonly Statement[];
   /** Tokens in its patterns: of their predicates, or objects. */
   readonly places: readonly number[];
 }
@@ -77,12 +81,35 @@ function findingOf(found: Contradiction, certain: boolean, shownOf: Shown): Type
   const sides = [one.of, other.of].flatMap((of) =>
     of.kind === "pattern" ? [of.predicate.range ?? of.object.range] : [],
   );
+  const claim = `${what}: ${isEmpty ? "no row matches" : "this part matches nothing"}`;
   return {
     certain,
     isEmpty,
+    statements: [
+      describedStatement(
+        claim,
+        one === other ? readOf(one, shownOf) : [one, other].flatMap((each) => readOf(each, shownOf)),
+      ),
+    ],
     places: sides.flatMap((range) => range?.from ?? []),
-    message: `${what}: ${isEmpty ? "no row matches" : "this part matches nothing"}, ${by}.${keysText(found, shownOf)}`,
+    message: `${claim}, ${by}.${keysText(found, shownOf)}`,
   };
+}
+
+/** Descriptions of its endpoints on a pattern's property, or class. */
+function readOf({ of }: Typed, { idsFor, facts }: Shown) {
+  if (of.kind === "comparison" || of.predicate.term.kind !== "iri") return [];
+  const term: UsedTerm =
+    isType(of) && of.object.term.kind === "iri"
+      ? { kind: "class", iri: of.object.term.iri }
+      : { kind: "property", iri: of.predicate.term.iri };
+  return idsFor(of.scope.service).flatMap((endpoint) => {
+    const { described } = facts.models.get(endpoint) ?? {};
+    if (described === undefined) return [];
+    const { classes, properties } = vocabularyOf(described);
+    const count = term.kind === "class" ? classes.get(term.iri)?.entities : properties.get(term.iri)?.triples;
+    return count === undefined ? [] : [{ endpoint, time: described.finishedAt, term, count }];
+  });
 }
 
 /** How known values make the keys of one side those of the other; empty where they do not. */

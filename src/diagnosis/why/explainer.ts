@@ -9,7 +9,7 @@ import type { Catalog } from "../../registry/catalog.ts";
 import { withServiceUrls } from "../../sparql/query.ts";
 import type { QueryCheck } from "../check/query-check.ts";
 import { statedText } from "../evidence.ts";
-import { endpointOf, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
+import { endpointOf, type Finding, type Inquiry, solvedBy, whereOf } from "./inquiry.ts";
 import { Prober, type ProbeBudget } from "./prober.ts";
 import { headOf, partsOf, type QueryPart } from "./query-parts.ts";
 import { findingOf } from "./search-cause.ts";
@@ -123,7 +123,8 @@ export function createExplainer(options: ExplainerOptions) {
 function aged(diagnosis: EmptyDiagnosis, ms: number): EmptyDiagnosis {
   const { problem } = diagnosis;
   if (!problem?.statements) return diagnosis;
-  return { ...diagnosis, problem: { ...problem, detail: statedText(problem.statements, ms) } };
+  const said = problem.statements.filter(({ claim }) => claim !== repairClaim);
+  return { ...diagnosis, problem: { ...problem, detail: statedText(said, ms) } };
 }
 
 /** Final: who asks again within two minutes would find nothing else. */
@@ -150,9 +151,10 @@ async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: Pr
 
 function problemOf(inquiry: Inquiry, finding: Finding): Problem {
   const { code, remark, part, endpoint, endpoints, repairs = [], suggestions = [], next } = finding;
-  const statements = statementsFor(inquiry, finding);
-  const stated = [...(statements.length > 0 ? [statedText(statements)] : []), ...(remark ? [remark] : [])];
-  const isDescribed = statements.some(({ evidence }) => evidence.some(({ by }) => by === "description"));
+  const said = statementsFor(inquiry, finding);
+  const statements = [...said, ...repairStatements(inquiry, finding, said)];
+  const stated = [...(said.length > 0 ? [statedText(said)] : []), ...(remark ? [remark] : [])];
+  const isDescribed = said.some(({ evidence }) => evidence.some(({ by }) => by === "description"));
   const all = isDescribed ? "With prune=false the endpoints are asked all the same." : undefined;
   const found = new FedwayError(code, stated.join(" "), {
     ...(part && { where: whereOf(inquiry, part, endpoint) }),
@@ -172,6 +174,17 @@ function statementsFor({ prober, all }: Inquiry, { claims }: Finding): readonly 
   if (first === undefined || held[0]?.claim === first.text) return held;
   return [...statementsOf(prober, [{ text: "The query has no solutions", grounds: [none(all)] }]), ...held];
 }
+
+/** Statement of `next` about the first repair, where the text of the finding does not make it. */
+function repairStatements(inquiry: Inquiry, { edits = [], repairs = [] }: Finding, said: readonly Statement[]) {
+  const claims = repairs.length === 0 ? [] : [{ text: repairClaim, grounds: solvedBy(inquiry, edits) }];
+  const queries = new Set(said.flatMap(({ evidence }) => evidence.map(({ query }) => query)));
+  return statementsOf(inquiry.prober, claims).filter(({ evidence }) =>
+    evidence.some(({ query }) => !queries.has(query)),
+  );
+}
+
+const repairClaim = "the query then has solutions";
 
 /** Versions of the descriptions by which endpoints of a query may not be asked. */
 function describedAt(

@@ -136,7 +136,7 @@ async function blameSeveral(
   const [way] = await mending(inquiry, [{ edits: changed }]);
   const repairs = way ? [repairOf(inquiry, "terms", way.edits)] : [];
   const next = way ? "Take the repair; the query then has solutions (checked)." : shown.next;
-  return { ...shown, ...finding, claims: shown.claims, repairs, next };
+  return { ...shown, ...finding, claims: shown.claims, repairs, edits: changed, next };
 }
 
 function emptyPattern(inquiry: Inquiry, part: QueryPart, others: readonly QueryPart[] = []): Finding {

@@ -129,15 +129,15 @@ async function compared(
     claims.push({ text, grounds: [answered(end)] });
   }
   const next = mended ? `Write ${mended.after}; the query then has solutions (checked).` : finding.next;
-  if (type === undefined) return { ...finding, claims, next, suggestions, repairs };
+  const change = { suggestions, repairs, edits: way?.edits };
+  if (type === undefined) return { ...finding, claims, next, ...change };
   const name = type.startsWith(xsd.namespace) ? `xsd:${type.slice(xsd.namespace.length)}` : `<${type}>`;
   const text = `${query.textOf(operand)} is ${name}, which ${query.textOf(constant)} cannot be compared with`;
   return {
     ...finding,
     claims: [...claims, { text, grounds: [answered(values)] }],
     next: mended ? next : `Compare with a value of ${name}.`,
-    suggestions,
-    repairs,
+    ...change,
   };
 }
 

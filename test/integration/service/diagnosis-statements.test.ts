@@ -69,6 +69,7 @@ const judges: readonly (readonly [
     ([shown = ""], { values: [found = []] }) => found.every((value) => shown.includes(value)),
   ],
   [/^.+ occurs in the place of .+$/s, "+"],
+  [/^the query then has solutions$/, "+"],
   [/^.+ holds for nothing$/s, "0"],
   [/^its conditions exclude each other$/, "0+*"],
   [/^The query has solutions without .+$/s, "+"],
@@ -133,7 +134,7 @@ it("is explained by statements that hold against the data, each with its questio
       if (problem.code !== "EMPTY_UNDECIDED" && problem.statements) named += 1;
       for (const statement of problem.statements ?? []) {
         statements += 1;
-        expect(problem.detail).toContain(statement.claim);
+        expect(`${problem.detail} ${problem.next}`).toContain(statement.claim);
         const fault = faultOf(statement, world);
         if (fault !== undefined) faults.push(`${statement.claim}\n  ${fault}\n  ${JSON.stringify(one)}`);
       }

@@ -133,6 +133,9 @@ describe("an empty answer", () => {
     const direct = where.includes("SERVICE") ? undefined : "cities";
     const problem = await diagnosed(text, direct);
     expect(problem).toMatchObject({ code, status: 200, where: { pattern, endpoint, line: 2 } });
+    // The question that shows the repair's solutions is among those of the problem.
+    const proofs = problem.statements?.filter(({ evidence }) => evidence.some(({ count }) => count > 0)) ?? [];
+    expect(proofs.map(({ claim }) => claim).join("\n")).toMatch(/the query has (?:some|solutions)|not written alike/);
     const { status, diagnosis } = await ask(repaired(text, problem), direct);
     expect({ status, diagnosis }).toEqual({ status: "ok", diagnosis: null });
   });

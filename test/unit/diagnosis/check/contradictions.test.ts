@@ -40,6 +40,7 @@ const data = {
   ),
 };
 
+const described = { query: expect.stringMatching(/^SELECT \* WHERE/), count: expect.any(Number), by: "description" };
 const checkOf = (known?: TypedRegistry["known"]) =>
   typedCheck({ data, federations: { land: ["cities", "countries"], all: Object.keys(data) }, known });
 const url = (id: string): string => `<http://${id}.example/sparql>`;
@@ -140,7 +141,13 @@ describe("what known facts contradict is said with both sides, and what may have
   ] as const)("%s", async (_, where, place, message, meant) => {
     const checked = await check(full(`SELECT * ${where}`), place);
     expect(checked).toMatchObject({ valid: true, contradictions: [{ certain: true }] });
-    expect(checked.contradictions[0]?.message).toMatch(message);
+    const [{ message: said = "", statements = [] } = {}] = checked.contradictions;
+    expect(said).toMatch(message);
+    // What the descriptions say of both sides, as questions.
+    expect(statements).toEqual([
+      { claim: expect.stringMatching(message), evidence: expect.arrayContaining([expect.objectContaining(described)]) },
+    ]);
+    expect(said).toContain(statements[0]?.claim);
     expect(checked.next).not.toBe("Run the query.");
     if (meant === undefined) return;
     expect(checked.suggested ?? checked.repairs.map(({ after }) => after).join(" ")).toContain(meant);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createRemarks } from "../../../../src/diagnosis/check/remarks.ts";
 import { createPlanner, type PlanRequest } from "../../../../src/plan/create-planner.ts";
 import { notesIfEmpty } from "../../../../src/plan/passes.ts";
+import type { PlanNote } from "../../../../src/plan/query-plan.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
@@ -32,13 +33,13 @@ function planner() {
 const prefixes = `PREFIX foaf: <${foaf}> PREFIX ex: <${ex}> `;
 const ofPeople = "by the description of 2026-01-02 03:04.";
 
-/** What is said of an empty answer. */
-function remarksOn(text: string, more: Partial<PlanRequest> = {}): readonly string[] {
+/** Notes on an empty answer. */
+function notesOn(text: string, more: Partial<PlanRequest> = {}): readonly PlanNote[] {
   const request = { text: prefixes + text, strict: false, defaultGraphs: [], namedGraphs: [], ...more };
   const { plan } = planner().plan(request);
   if (plan.kind === "rejected") throw plan.reason;
   expect(plan.notes.map(({ code }) => code)).not.toContain("TERM_UNKNOWN");
-  return notesIfEmpty(plan).map(({ message }) => message);
+  return notesIfEmpty(plan);
 }
 
 describe("of an empty answer it is said, with the date of the description, that an endpoint has no such term", () => {
@@ -77,5 +78,23 @@ describe("of an empty answer it is said, with the date of the description, that 
         "None of the 2 endpoints has ex:brn, by the descriptions of 2026-01-01 00:00 or later. Did you mean ex:born?",
       ],
     ],
-  ] as const)("%s", (text, place, expected) => expect(remarksOn(text, place)).toEqual(expected));
+  ] as const)("%s", (text, place, expected) =>
+    expect(notesOn(text, place).map(({ message }) => message)).toEqual(expected),
+  );
+});
+
+it("each note shows the questions that descriptions answer, with their date", () => {
+  const by = "description";
+  const ofTerm = (query: string) => [
+    { endpoint: "works", query, count: 0, time: "2026-01-01T00:00:00Z", by },
+    { endpoint: "people", query, count: 0, time: "2026-01-02T03:04:05Z", by },
+  ];
+  const notes = notesOn("SELECT * { ?s ex:x ?n }", { federationId: "both" });
+  expect(notes.map(({ statements }) => statements)).toEqual([
+    [{ claim: "None of the 2 endpoints has ex:x", evidence: ofTerm(`SELECT * WHERE { ?s <${ex}x> ?o }`) }],
+  ]);
+  const [{ statements } = {}] = notesOn("SELECT * { SERVICE <people> { ?s a foaf:Persn } }");
+  expect(statements?.[0]?.evidence.map(({ query, count }) => [query, count])).toEqual([
+    [`SELECT * WHERE { ?s a <${foaf}Persn> }`, 0],
+  ]);
 });

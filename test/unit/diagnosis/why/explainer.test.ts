@@ -192,7 +192,7 @@ describe("why a query has no solutions", () => {
 
   it("asks about the patterns that contradict each other, before it looks for them", async () => {
     const query = 'SELECT * WHERE { ?a <http://v/name> "Name 1" . ?a <http://v/size> 3 . ?a a ?c }';
-    const contradictions = [{ certain: true, isEmpty: true, message: "", places: [5, 9] }];
+    const contradictions = [{ certain: true, isEmpty: true, message: "", places: [5, 9], statements: [] }];
     const check: Known["check"] = async () => ({ ...unchecked, query, contradictions });
     const asked = async (more: Partial<Known>) =>
       explainerOver(overStore, more).explain({ query, endpoint: "a" }, { signal: new AbortController().signal });
