@@ -59,8 +59,12 @@ let left: Engine;
 let values: SparqlTestServer;
 /** Holds terms as they are spelled: what each endpoint says of its data, in a graph of its own. */
 let judge: Engine;
-/** Holds the same for queries with MINUS: Jena removes too much where a shared variable is unbound. */
-let minusJudge: SparqlTestServer;
+/** Holds the same for queries that Jena is known to answer wrongly. */
+let secondJudge: SparqlTestServer;
+
+/** MINUS of Jena removes too much where a shared variable is unbound; its MIN and MAX order strings by UTF-16 code units. */
+const isJudgedAgain = (query: GeneratedQuery, text: string): boolean =>
+  operatorsOf(query).has("minus") || /\bM(?:AX|IN)\(/u.test(text);
 
 const graphAtJudge = (url: string): string => `${judge.url}?default-graph-uri=${encodeURIComponent(url)}`;
 
@@ -79,6 +83,13 @@ async function copyToJudge(url: string): Promise<string> {
   return body.replaceAll(/ ?\.[ \t]*$/gmu, ` <${url}> .`);
 }
 
+/** An answer that names endpoints, as those with graphs at the judge in their place give it. */
+const renamed = (answer: CanonicalAnswer): CanonicalAnswer =>
+  answer.kind === "bindings"
+    ? { ...answer, rows: answer.rows.map((row) => row.replaceAll(/<([^>]*)>/gu, atJudge)).toSorted() }
+    : answer;
+const atJudge = (written: string, iri: string): string => (urls.includes(iri) ? `<${graphAtJudge(iri)}>` : written);
+
 const ask = async (url: string, query: string) =>
   readAnswer(await fetch(url, { method: "POST", headers: { accept }, body: new URLSearchParams({ query }) }));
 
@@ -89,6 +100,9 @@ const difference = (fedway: Fedway, query: string, expected: CanonicalAnswer): P
     .then(readAnswer)
     .then((answer) => answerDifference(expected, answer))
     .catch((error: unknown) => String(error));
+
+/** Of an engine that ends a question in an error of its own, and does not refuse it. */
+const ownFailure = "Error: status 500";
 
 /**
  * A question that an engine, asked without Fedway, does not answer as its own data has it.
@@ -132,19 +146,32 @@ describe.each(Object.keys(members) as readonly (keyof typeof members)[])("%s", (
     const own = [left.url, member.url, values.url];
     recorders = await Promise.all(own.map((url) => startRecorder(url)));
     urls = recorders.map(({ url }, index) => url + new URL(own[index] ?? "").search);
-    minusJudge = await startSparqlTestServer((await Promise.all(urls.map(copyToJudge))).join("\n"));
+    secondJudge = await startSparqlTestServer((await Promise.all(urls.map(copyToJudge))).join("\n"));
     fedway = await startFedway(Object.fromEntries(urls.map((url, index) => [`e${index}`, url])));
     overJudge = await startFedway(Object.fromEntries(urls.map((url, index) => [`e${index}`, graphAtJudge(url)])));
   });
 
   afterAll(async () => {
-    await Promise.all([fedway?.close(), overJudge?.close(), minusJudge?.close()]);
+    await Promise.all([fedway?.close(), overJudge?.close(), secondJudge?.close()]);
     await Promise.all((recorders ?? []).map((recorder) => recorder.close()));
     await member?.stop();
   });
 
   const secondJudgement = (query: GeneratedQuery): Promise<CanonicalAnswer> =>
-    ask(minusJudge.url, printQuery(query, { keyword: "GRAPH", endpoints: urls }));
+    ask(secondJudge.url, printQuery(query, { keyword: "GRAPH", endpoints: urls }));
+
+  async function excuseOf(query: GeneratedQuery, expected: CanonicalAnswer, found: string) {
+    const text = printQuery(query, { keyword: "SERVICE", endpoints: urls });
+    const second = isJudgedAgain(query, text) ? await secondJudgement(query) : undefined;
+    if (second && (await difference(fedway, text, second)) === undefined)
+      return "the judge's own fault; Oxigraph answers as Fedway does";
+    const isRefused = found.startsWith("Error");
+    const excuse = await wronglyAnswered(isRefused);
+    // The failure is reported, whatever the answer would be: the judge may fail in the same way.
+    if (excuse === undefined || (isRefused && excuse.includes(ownFailure))) return excuse;
+    const ideal = printQuery(query, { keyword: "SERVICE", endpoints: urls.map(graphAtJudge) });
+    return (await difference(overJudge, ideal, renamed(expected))) === undefined ? excuse : undefined;
+  }
 
   async function compare(query: GeneratedQuery) {
     const text = printQuery(query, { keyword: "SERVICE", endpoints: urls });
@@ -154,18 +181,8 @@ describe.each(Object.keys(members) as readonly (keyof typeof members)[])("%s", (
     if (expected === undefined) return undefined;
     for (const recorder of recorders) recorder.clear();
     const found = await difference(fedway, text, expected);
-    const second = found && operatorsOf(query).has("minus") ? await secondJudgement(query) : undefined;
-    if (second && (await difference(fedway, text, second)) === undefined) {
-      return { found, excuse: "MINUS at the judge; Oxigraph answers as Fedway does", informative: true };
-    }
-    const excuse = found && (await wronglyAnswered(found.startsWith("Error")));
-    const ideal = printQuery(query, { keyword: "SERVICE", endpoints: urls.map(graphAtJudge) });
-    const own = excuse && (await difference(overJudge, ideal, expected));
-    return {
-      found: found && `${text}\n${found}`,
-      excuse: own === undefined ? excuse : undefined,
-      informative: isInformative(query, expected),
-    };
+    if (found === undefined) return { found, excuse: undefined, informative: isInformative(query, expected) };
+    return { found: `${text}\n${found}`, excuse: await excuseOf(query, expected, found), informative: true };
   }
 
   it(`${runs} generated queries beside engines that store spellings and values`, {
