@@ -6,8 +6,8 @@ import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
 import { descriptionUrl, serviceDescription } from "../registry/descriptions.ts";
 import { resultFormats } from "../results/formats.ts";
 import { bytesOf } from "../results/gathered-body.ts";
-import { spreadsheetCsv } from "../results/spreadsheet-csv.ts";
 import { anyOriginHeaders, flat, wantsFresh } from "./common-headers.ts";
+import { spreadsheetCsv } from "./spreadsheet-csv.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
   type DescriptionOperation,

@@ -190,7 +190,7 @@ export class StreamedAnswer extends Readable implements BodySink {
     this.over.catch(ignore);
   }
 
-  /** See `isReceived`: a decoder beside the way would look at the chunks later. */
+  /** See `isReceived` (`http/send-answer.ts`): a decoder beside the way would look at the chunks later. */
   get received(): boolean {
     return this.#options.coding === "identity";
   }

@@ -113,9 +113,8 @@ export function createSparqlClient(
 
   return {
     query(request) {
-      const { mirror, ...endpoint } = request.endpoint;
-      if (mirror === undefined) return send(request);
-      return queryWithMirror({ ...request, endpoint }, mirror, send, network.clock.now);
+      const { mirror } = request.endpoint;
+      return mirror === undefined ? send(request) : queryWithMirror(request, mirror, send, network.clock.now);
     },
     breakers: states.breakers,
     certificateEndMs: (url) => network.certificateEndMs(url),

@@ -6,6 +6,7 @@ import { answerTooLarge, AnswerMonitor } from "./answer.ts";
 import { bringsDataset, splitGraphs } from "../sparql/default-graphs.ts";
 import type { Call } from "./call.ts";
 import { answerMediaType } from "./media-types.ts";
+import { noSigns } from "./partial-answers.ts";
 import { refusalError } from "./refusals.ts";
 import type { SparqlAnswer, SparqlRequest } from "./sparql-client.ts";
 
@@ -51,13 +52,7 @@ export async function answerLocally(call: Call, endpoint: LocalEndpoint): Promis
       throw refusalError({ status: 200, headers: { "content-type": answer.mediaType }, text: "" }, kind);
     }
     if (body.length > maxBytes) throw answerTooLarge(maxBytes);
-    const monitor = new AnswerMonitor({
-      mediaType,
-      request,
-      signs: {},
-      status: 200,
-      maxBytes,
-    });
+    const monitor = new AnswerMonitor({ mediaType, request, signs: noSigns, status: 200, maxBytes });
     const outcome = (await seeInTurns(monitor, body)) ?? monitor.conclude(body.length);
     if (outcome instanceof FedwayError) throw outcome;
     call.check();

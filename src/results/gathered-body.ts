@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
  */
 export class GatheredBody extends Readable {
   readonly pieces: readonly Buffer[];
-  /** See `isReceived`. */
+  /** They lie in the memory that the connection was read into, and are not needed once they are written on. */
   readonly received: boolean;
 
   constructor(pieces: readonly Buffer[], received = false) {

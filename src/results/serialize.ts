@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { Readable } from "node:stream";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResultFormat } from "./formats.ts";
-import type { BindingsResult, BooleanResult, QueryResult } from "./model.ts";
+import type { AnswerKind, BindingsResult, BooleanResult, QueryResult } from "./model.ts";
 import { inBatches } from "./item-reader.ts";
 import { cannotSay, type Remarks } from "./remark.ts";
 import { type ParseOptions, parseAnswer } from "./parse.ts";
@@ -47,7 +47,7 @@ const graphEncoders = new Map<ResultFormat["name"], (prefixes?: Prefixes) => Ite
 export function serializeResult(result: QueryResult, format: ResultFormat, remarks?: Remarks): Readable {
   if (result.kind === "quads") {
     const createEncoder = graphEncoders.get(format.name);
-    if (createEncoder === undefined) throw notAcceptable(result, format);
+    if (createEncoder === undefined) throw notAcceptable(result.kind, format);
     return new EncodedStream(result.quads, withRemarks(createEncoder(), format, remarks)).stream;
   }
   return serializeTuples(result, format, remarks);
@@ -56,7 +56,7 @@ export function serializeResult(result: QueryResult, format: ResultFormat, remar
 /** The bytes of a graph; Turtle declares and uses the prefixes. @throws FedwayError `NOT_ACCEPTABLE` */
 export function serializeGraph(quads: AsyncIterable<RDF.Quad>, format: ResultFormat, prefixes: Prefixes): Readable {
   const createEncoder = graphEncoders.get(format.name);
-  if (createEncoder === undefined) throw notAcceptable({ kind: "quads" }, format);
+  if (createEncoder === undefined) throw notAcceptable("quads", format);
   return new EncodedStream(quads, createEncoder(prefixes)).stream;
 }
 
@@ -66,11 +66,11 @@ function serializeTuples(
   remarks: Remarks | undefined,
 ): Readable {
   const syntax = tupleSyntaxes.get(format.name);
-  if (syntax === undefined) throw notAcceptable(result, format);
+  if (syntax === undefined) throw notAcceptable(result.kind, format);
   if (result.kind === "bindings") {
     return new EncodedStream(result.rows, withRemarks(syntax.rows(result.variables), format, remarks)).stream;
   }
-  if (syntax.boolean === undefined) throw notAcceptable(result, format);
+  if (syntax.boolean === undefined) throw notAcceptable(result.kind, format);
   return Readable.from([Buffer.from(syntax.boolean(result.value, remarks?.known()))], { objectMode: false });
 }
 
@@ -86,8 +86,8 @@ function withRemarks<T>(encoder: ItemEncoder<T>, format: ResultFormat, remarks: 
   return { ...encoder, open, close };
 }
 
-const notAcceptable = (result: Pick<QueryResult, "kind">, format: ResultFormat): FedwayError =>
-  new FedwayError("NOT_ACCEPTABLE", `${format.mediaType} cannot hold the answer: it is ${result.kind}.`);
+const notAcceptable = (kind: AnswerKind, format: ResultFormat): FedwayError =>
+  new FedwayError("NOT_ACCEPTABLE", `${format.mediaType} cannot hold the answer: it is ${kind}.`);
 
 /**
  * An answer in another format, as it arrives.

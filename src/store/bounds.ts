@@ -18,7 +18,7 @@ export interface StoreAdapter extends Omit<Store, "put" | "delete" | "list" | "i
   put(key: string, value: string, options: PutOptions): Promise<number | undefined>;
   delete(key: string, options: PutOptions): Promise<boolean>;
   list(prefix: string, limit: number, after: string | undefined): Promise<readonly StoredDocument[]>;
-  increment(counter: string, by: number, options: Pick<PutOptions, "ttlMs">): Promise<number>;
+  increment(counter: string, by: number, options: { readonly ttlMs?: number }): Promise<number>;
 }
 
 /** Checks the arguments of a store, the same for every adapter. Its methods throw FedwayError `REQUEST_INVALID`. */
@@ -54,7 +54,7 @@ export function checkedStore(adapter: StoreAdapter): Store {
   };
 }
 
-function checkedNumbers(adapter: StoreAdapter): Pick<Store, "increment" | "acquire" | "release"> {
+function checkedNumbers(adapter: StoreAdapter) {
   return {
     async increment(counter, by, options = {}) {
       checkKey(counter);
@@ -72,7 +72,7 @@ function checkedNumbers(adapter: StoreAdapter): Pick<Store, "increment" | "acqui
       checkKey(lease);
       await adapter.release(lease, owner);
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 function refuse(message: string): never {

@@ -25,7 +25,7 @@ export interface Change<Document> {
 export type Collection<Document> = Pick<StoredCollection<Document>, keyof StoredCollection<Document>>;
 
 /** How a document is changed. */
-export interface ChangeOptions<Document> {
+interface ChangeOptions<Document> {
   /** How long the changed document is kept; absent: it stays. */
   readonly ttlMs?: (document: Document) => number | undefined;
   /** Where to begin, instead of reading the document first. */
@@ -147,7 +147,7 @@ class StoredCollection<Document> {
   }
 
   /** False when there was no such document, or `ifVersion` did not hold. */
-  delete(id: string, options?: Pick<PutOptions, "ifVersion">): Promise<boolean> {
+  delete(id: string, options?: { readonly ifVersion?: number }): Promise<boolean> {
     const { store, prefix } = this.#options;
     return store.delete(prefix + id, options);
   }

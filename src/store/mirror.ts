@@ -1,6 +1,6 @@
 import { type Clock, every, sleep } from "../clock.ts";
-import type { Change, ChangeOptions, Collection, Versioned } from "./collection.ts";
-import type { DocumentChange, PutOptions } from "./store.ts";
+import type { Change, Collection, Versioned } from "./collection.ts";
+import type { DocumentChange } from "./store.ts";
 
 /** How a mirror follows its collection. */
 export interface FollowOptions {
@@ -53,7 +53,7 @@ export class Mirror<Document> {
   change(
     id: string,
     change: (document: Document | undefined) => Document | undefined,
-    options: Pick<ChangeOptions<Document>, "ttlMs"> = {},
+    options: { readonly ttlMs?: (document: Document) => number | undefined } = {},
   ): Promise<Change<Document>> {
     const known = this.#held.get(id);
     const onVersion = (current: Versioned<Document> | undefined): void => this.#keep(id, current);
@@ -61,7 +61,7 @@ export class Mirror<Document> {
   }
 
   /** @throws FedwayError `STORE_FAILED` */
-  async put(id: string, document: Document, options?: Pick<PutOptions, "ttlMs">): Promise<void> {
+  async put(id: string, document: Document, options?: { readonly ttlMs?: number }): Promise<void> {
     const version = await this.#collection.put(id, document, options);
     if (version !== undefined) this.#keep(id, { version, document });
   }

@@ -44,7 +44,7 @@ export interface Store {
   /** Resolves to the new version, or to undefined when `ifVersion` did not hold. */
   put(key: string, value: string, options?: PutOptions): Promise<number | undefined>;
   /** False when there was no such document, or `ifVersion` did not hold. */
-  delete(key: string, options?: Pick<PutOptions, "ifVersion">): Promise<boolean>;
+  delete(key: string, options?: { readonly ifVersion?: number }): Promise<boolean>;
   /** Documents whose key begins with `prefix`, in key order. */
   list(prefix: string, options?: ListOptions): Promise<readonly StoredDocument[]>;
 

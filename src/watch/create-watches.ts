@@ -210,7 +210,7 @@ function checked({ query, federation, ...given }: WatchDefinition, options: Runn
     given.endpoint === undefined ? undefined : (options.catalog.byUrl(given.endpoint)?.id ?? given.endpoint);
   const { id, name = id ?? `query ${hash("sha256", query).slice(0, 8)}` } = given;
   if (query.length > longestQuery) throw invalid(`A watched query has at most ${longestQuery} characters.`);
-  const { endpoints, problem } = planOf(options, { query, endpoint, federation });
+  const { endpoints, problem } = planOf(options.queries, { query, endpoint, federation });
   if (problem) throw new FedwayError(problem.code, problem.detail, { next: problem.next });
   const everyMs = paceOf(endpoints, given.everyMs);
   return { id: id ?? idOf(name), name: name.slice(0, 300), query, endpoint, federation, everyMs };

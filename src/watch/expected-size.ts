@@ -1,7 +1,8 @@
-import type { Run } from "./watch.ts";
-
 /** Size of an answer at a time. */
-type Point = Pick<Run, "atMs" | "size">;
+interface Point {
+  readonly atMs: number;
+  readonly size: number;
+}
 
 const weekMs = 7 * 24 * 3_600_000;
 const leastSlackMs = 3 * 3_600_000;

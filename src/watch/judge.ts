@@ -88,18 +88,18 @@ function learn(known: Baseline | undefined, outcome: Outcome): Baseline {
     runs: before.runs + 1,
     last,
     points: isNext ? [...before.points, { atMs, size, ms }].slice(-mostPoints) : before.points,
-    columns: size === 0 ? before.columns : mergedColumns(before, columns),
+    columns: size === 0 ? before.columns : mergedColumns(before.columns, columns, before.runs + 1),
     ...(terms === undefined ? { terms: before.terms, termsMs: before.termsMs } : { terms, termsMs: atMs }),
     described: { ...before.described, ...described },
   };
 }
 
-function mergedColumns({ columns: before, runs }: Pick<Baseline, "columns" | "runs">, columns: Outcome["columns"]) {
+function mergedColumns(before: Baseline["columns"], columns: Outcome["columns"], run: number) {
   const merged = Object.entries(columns).map(([name, { bound, kinds: found }]) => {
     const { least = bound, kinds = [], newAt = 0 } = before[name] ?? {};
     const fresh = Object.keys(found).filter((kind) => !kinds.includes(kind));
     const all = [...kinds, ...fresh].slice(0, mostKinds);
-    return [name, { least: Math.min(least, bound), kinds: all, newAt: fresh.length > 0 ? runs + 1 : newAt }] as const;
+    return [name, { least: Math.min(least, bound), kinds: all, newAt: fresh.length > 0 ? run : newAt }] as const;
   });
   return Object.fromEntries(merged);
 }

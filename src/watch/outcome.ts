@@ -28,7 +28,11 @@ export const notRun = (atMs: number, why: string): Outcome => ({
 });
 
 /** Shape of an answer: its size, and for each column the bound share and the kinds of terms. */
-export function outcomeOf(query: string, table: TabularAnswer, { atMs, ms }: Pick<Outcome, "atMs" | "ms">): Outcome {
+export function outcomeOf(
+  query: string,
+  table: TabularAnswer,
+  { atMs, ms }: { readonly atMs: number; readonly ms: number },
+): Outcome {
   const { run, columns, rows } = table;
   const failure = failureOf(table);
   if (failure !== undefined) {

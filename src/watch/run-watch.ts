@@ -32,8 +32,7 @@ const requestOf = ({ query: text, endpoint: endpointId, federation: federationId
   ({ text, endpointId, federationId, defaultGraphs: [], namedGraphs: [], strict: false, partial: false }) as const;
 
 /** The endpoints that a query is planned for, or why it is not. @throws FedwayError as the planner does */
-export const planOf = ({ queries }: Pick<RunnerOptions, "queries">, asked: WatchDefinition) =>
-  queries.explain(requestOf(asked));
+export const planOf = (queries: RunnerOptions["queries"], asked: WatchDefinition) => queries.explain(requestOf(asked));
 
 /** Runs a watched query once, and looks into its terms where its answer has changed; also the endpoint that answers for it. */
 export async function runOnce(watch: Watch, signal: AbortSignal, options: RunnerOptions) {
@@ -42,7 +41,7 @@ export async function runOnce(watch: Watch, signal: AbortSignal, options: Runner
   const trouble = (): string | undefined => ids.map(troubleOf).find((why) => why !== undefined);
   const said = (outcome: Outcome) => ({ outcome, endpoint: ids[0] ?? "" });
   try {
-    const { endpoints, problem } = planOf(options, watch);
+    const { endpoints, problem } = planOf(options.queries, watch);
     ids = endpoints.map(({ endpoint }) => endpoint).filter((id) => catalog.byId(id) !== undefined);
     // A federation answers without members that are down, or fails.
     const hindrance = problem?.detail ?? (watch.federation === undefined ? trouble() : undefined);

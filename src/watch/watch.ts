@@ -16,7 +16,7 @@ export const Run = Type.Object({
 export type Run = Given<Static<typeof Run>>;
 
 /** Size and duration of a run, without those that are not known. */
-export const figuresOf = ({ status, size, ms, run }: Run): Partial<Pick<Run, "size" | "ms">> => ({
+export const figuresOf = ({ status, size, ms, run }: Run): { readonly size?: number; readonly ms?: number } => ({
   ...((status === "ok" || status === "empty") && { size }),
   ...(run !== undefined && { ms }),
 });
@@ -39,7 +39,7 @@ export interface Baseline {
   readonly runs: number;
   readonly last: Run;
   /** Sizes and durations, oldest first. */
-  readonly points: readonly Pick<Run, "atMs" | "size" | "ms">[];
+  readonly points: readonly { readonly atMs: number; readonly size: number; readonly ms: number }[];
   /** By column: the least share of bound cells, the kinds of terms, and the run in which the latest kind was new. */
   readonly columns: Readonly<
     Record<string, { readonly least: number; readonly kinds: readonly string[]; readonly newAt: number }>
@@ -119,7 +119,7 @@ export const isOver = ({ clean }: Drift): boolean => clean >= overAfter;
 export type WatchState = "drift" | "suspect" | "not run" | "learning" | "holds";
 
 /** Where a watch stands. */
-export function stateOf({ drifts, results, baseline }: Pick<Watch, "drifts" | "results" | "baseline">): WatchState {
+export function stateOf({ drifts, results, baseline }: Watch): WatchState {
   const all = Object.values(drifts).filter((drift) => !isOver(drift));
   if (all.length > 0) return all.some(isFound) ? "drift" : "suspect";
   if (results.at(-1)?.status === "not run") return "not run";

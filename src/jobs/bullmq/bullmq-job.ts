@@ -46,7 +46,7 @@ export function turnId(id: string): string | undefined {
 }
 
 /** The id that the port shows. */
-export function publicId({ id = "" }: Pick<BullmqJob, "id">): string {
+export function publicId({ id = "" }: { readonly id?: string | undefined }): string {
   if (id.startsWith("~")) return id.slice(1);
   const [, name, atMs] = id.split(":");
   return `${name}.${atMs}`;
@@ -111,13 +111,13 @@ function runsOf({ attemptsStarted, failedReason }: QueuedJob): number {
   return attemptsStarted - (failureOf(failedReason)?.notRun ? 1 : 0);
 }
 
-function timesOf(job: QueuedJob): Pick<Job, "createdAt" | "startedAt" | "finishedAt"> {
+function timesOf(job: QueuedJob) {
   const finishedAtMs = isEnded(job) ? job.data.end?.atMs : job.finishedOn;
   return {
     createdAt: iso(job.timestamp),
     startedAt: job.processedOn !== undefined && runsOf(job) > 0 ? iso(job.processedOn) : undefined,
     finishedAt: finishedAtMs === undefined ? undefined : iso(finishedAtMs),
-  };
+  } satisfies Partial<Job>;
 }
 
 function errorOf(job: QueuedJob, state: JobState): PublicError | undefined {

@@ -191,7 +191,7 @@ function leave(job: QueuedJob): readonly unknown[] {
 }
 
 /** @throws UnrecoverableError for a job that somebody has ended, or that is gone */
-function refuseEnded(job: QueuedJob | undefined, more: Pick<Failure, "notRun">): void {
+function refuseEnded(job: QueuedJob | undefined, more: { readonly notRun?: true }): void {
   if (job === undefined || isEnded(job)) throw finalError({ code: "CANCELLED", message: cancelled, ...more });
 }
 

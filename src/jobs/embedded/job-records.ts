@@ -164,11 +164,11 @@ export class JobRecords {
     await Promise.all(records.map((record) => this.save(record))).catch(onFault);
   }
 
-  /** Keeps a result for as long as its job, under one key for each id, so that none is left without a job. */
-  async writeResult(id: string, text: string): Promise<Pick<JobRecord, "resultKey">> {
+  /** Keeps a result for as long as its job; gives its key, one for each id, so that none is left without a job. */
+  async writeResult(id: string, text: string): Promise<string> {
     const resultKey = `jobs/result/${id}`;
     await this.#store.put(resultKey, text);
-    return { resultKey };
+    return resultKey;
   }
 
   async resultOf({ resultKey }: JobRecord): Promise<unknown> {

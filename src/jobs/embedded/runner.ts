@@ -116,7 +116,11 @@ export class Runner {
     });
   }
 
-  async #execute(run: Run, { payload }: JobRecord, about: Omit<JobContext, "signal" | "progress">): Promise<unknown> {
+  async #execute(
+    run: Run,
+    { payload }: JobRecord,
+    about: { readonly id: string; readonly attempt: number },
+  ): Promise<unknown> {
     const { records } = this.#options;
     let isEnded = false;
     const progress: JobContext["progress"] = (given) => {
@@ -148,8 +152,8 @@ export class Runner {
 
   async #done(record: JobRecord, text: string | undefined): Promise<JobRecord> {
     const { records, clock } = this.#options;
-    const result = text === undefined ? {} : await records.writeResult(record.id, text);
-    return { ...record, ...result, state: "done", error: undefined, finishedAtMs: clock.now() };
+    const resultKey = text === undefined ? record.resultKey : await records.writeResult(record.id, text);
+    return { ...record, resultKey, state: "done", error: undefined, finishedAtMs: clock.now() };
   }
 
   #failed(

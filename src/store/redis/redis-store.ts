@@ -73,7 +73,7 @@ interface RedisParts {
   readonly prefix: string;
 }
 
-function documentMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, "get" | "put" | "delete" | "list"> {
+function documentMethods({ connection, prefix }: RedisParts) {
   const documents = `${prefix}d:`;
   const index = `${prefix}keys`;
   const expiring = `${prefix}expiring`;
@@ -109,10 +109,10 @@ function documentMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter,
       }
       return found;
     },
-  };
+  } satisfies Partial<StoreAdapter>;
 }
 
-function counterMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, "increment" | "acquire" | "release"> {
+function counterMethods({ connection, prefix }: RedisParts) {
   return {
     async increment(counter, by, { ttlMs }) {
       const sum = integer(await connection.script(incrementScript, `${prefix}c:${counter}`, by, ttlMs ?? ""));
@@ -125,7 +125,7 @@ function counterMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, 
     async release(lease, owner) {
       await connection.script(releaseScript, `${prefix}l:${lease}`, owner);
     },
-  };
+  } satisfies Partial<StoreAdapter>;
 }
 
 /** A reply that is a list of texts; nil and numbers among them. @throws FedwayError `STORE_FAILED` */

@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { storeFailed, sweepEveryMs } from "../bounds.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
-import type { Clock } from "../../clock.ts";
 
 const pageBytes = 4_096;
 
@@ -179,7 +178,7 @@ export function integerOf(row: Row | undefined, column: string): number {
 const mostAtOnce = 500;
 
 /** Removes expired entries, inside the caller's transaction and in bounded steps; does nothing when it is not time. */
-export function createSweep(database: DatabaseSync, clock: Pick<Clock, "now">): () => void {
+export function createSweep(database: DatabaseSync, clock: { now(): number }): () => void {
   const removals = ["documents", "counters", "leases"].map((table) =>
     database.prepare(
       `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE expires_at <= ? LIMIT ${mostAtOnce})`,

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type Clock, systemClock } from "../../clock.ts";
+import { systemClock } from "../../clock.ts";
 import { checkedStore, counterSum, type StoreAdapter, storeClosed } from "../bounds.ts";
 import { prefixEnd } from "../key-order.ts";
 import type { DocumentChange, Store, StoredDocument } from "../store.ts";
@@ -8,12 +8,12 @@ import { sqliteFailed } from "./sqlite-errors.ts";
 import { createReserve, createWriteBatch, type WriteBatch } from "./write-batch.ts";
 
 interface SqliteStoreOptions extends DatabaseOptions {
-  readonly clock?: Pick<Clock, "now">;
+  readonly clock?: { now(): number };
 }
 
 interface Connection {
   readonly database: DatabaseSync;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: { now(): number };
   /** Next number of the sequence of versions. */
   readonly next: () => number;
   readonly write: WriteBatch["write"];
@@ -73,7 +73,7 @@ const documentOf = (row: Row): StoredDocument => ({
   version: integerOf(row, "version"),
 });
 
-function documentMethods(connection: Connection): Pick<StoreAdapter, "get" | "put" | "delete" | "list" | "watch"> {
+function documentMethods(connection: Connection) {
   const { database, clock, next, write, read, watchers } = connection;
   const alive = "(expires_at IS NULL OR expires_at > ?)";
   const one = database.prepare(`SELECT key, value, version FROM documents WHERE key = ? AND ${alive}`);
@@ -133,10 +133,10 @@ function documentMethods(connection: Connection): Pick<StoreAdapter, "get" | "pu
       });
     },
     watch: watchers.watch,
-  };
+  } satisfies Partial<StoreAdapter>;
 }
 
-function counterMethods({ database, clock, write }: Connection): Pick<StoreAdapter, "increment"> {
+function counterMethods({ database, clock, write }: Connection) {
   const find = database.prepare("SELECT value FROM counters WHERE name = ? AND (expires_at IS NULL OR expires_at > ?)");
   const create = database.prepare("INSERT OR REPLACE INTO counters (name, value, expires_at) VALUES (?, ?, ?)");
   const change = database.prepare("UPDATE counters SET value = ? WHERE name = ?");
@@ -149,10 +149,10 @@ function counterMethods({ database, clock, write }: Connection): Pick<StoreAdapt
         else change.run(value, counter);
         return value;
       }, reserved),
-  };
+  } satisfies Partial<StoreAdapter>;
 }
 
-function leaseMethods({ database, clock, write }: Connection): Pick<StoreAdapter, "acquire" | "release"> {
+function leaseMethods({ database, clock, write }: Connection) {
   const holder = database.prepare("SELECT owner FROM leases WHERE name = ? AND expires_at > ?");
   const take = database.prepare("INSERT OR REPLACE INTO leases (name, owner, expires_at) VALUES (?, ?, ?)");
   const give = database.prepare("DELETE FROM leases WHERE name = ? AND owner = ?");
@@ -165,7 +165,7 @@ function leaseMethods({ database, clock, write }: Connection): Pick<StoreAdapter
         return true;
       }, reserved),
     release: (lease, owner) => write(() => void give.run(lease, owner), reserved),
-  };
+  } satisfies Partial<StoreAdapter>;
 }
 
 /** `Store.watch` of a store whose changes are all made in this process. */

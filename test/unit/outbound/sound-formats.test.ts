@@ -1,6 +1,6 @@
 import { DataFactory } from "n3";
 import { describe, expect, it } from "vitest";
-import { isSound, keepsTerms, soundAccept } from "../../../src/outbound/sound-formats.ts";
+import { isSound, keepsTerms, soundAccept, usualAccepts } from "../../../src/outbound/sound-formats.ts";
 import type { WholeAnswer } from "../../../src/outbound/whole-answer.ts";
 import { acceptFor, formatNamed } from "../../../src/results/negotiation.ts";
 import type { AnswerKind } from "../../../src/results/model.ts";
@@ -53,6 +53,9 @@ describe("an endpoint that was not probed", () => {
     ["quads", "application/ld+json", false],
   ] as const)("is trusted with %s as %s: %s", (kind, mediaType, expected) => {
     expect(isSound(requestTo(url, { kind }), mediaType)).toBe(expected);
+  });
+  it.each(["bindings", "boolean", "quads"] as const)("is usually asked for %s as for any format", (kind) => {
+    expect(usualAccepts[kind]).toBe(soundAccept(acceptFor(kind), requestTo(url, { kind })));
   });
   it("is asked for one type alone where the caller names one", () => {
     expect(soundAccept(tsv, requestTo(url))).toBe(tsv);

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { gathered, GatheredBody, isWhole, piecesOf } from "../../../src/results/gathered-body.ts";
-import { ChunkMemory, giveBack, isReceived } from "../../../src/results/received-memory.ts";
+import { ChunkMemory, giveBack, isReceived } from "../../../src/http/send-answer.ts";
 
 describe("a gathered body", () => {
   const pieces = [Buffer.from("ab"), Buffer.from("c"), Buffer.from("def")];

@@ -7,7 +7,7 @@ import type { Bindings, QueryResult } from "../../../src/results/model.ts";
 import { parseAnswer } from "../../../src/results/parse.ts";
 import { literalFromParts } from "../../../src/results/terms.ts";
 import { serializeResult, transcode } from "../../../src/results/serialize.ts";
-import { spreadsheetCsv } from "../../../src/results/spreadsheet-csv.ts";
+import { spreadsheetCsv } from "../../../src/http/spreadsheet-csv.ts";
 import {
   bindingsOf,
   blankNode,
