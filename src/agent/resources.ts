@@ -6,11 +6,10 @@ import { plainText } from "../rdf/display-text.ts";
 import type { Finder } from "../registry/find.ts";
 import type { DescriptionService } from "../registry/descriptions.ts";
 import { knownDescription, knownEndpoint } from "./tools/describe-endpoint.ts";
-import { resultPart } from "./results/result-page.ts";
 import type { ResultStore } from "./results/result-store.ts";
-import { resultUri } from "./results/show-result.ts";
+import { resultPart, resultUri } from "./results/show-result.ts";
 import { skillText } from "./skill.ts";
-import { type Caller, type Hint, holderOf } from "./tool.ts";
+import { type CallerIdentity, type Hint, holderOf } from "./tool.ts";
 
 /** Content of a resource. */
 interface ResourceContent {
@@ -54,7 +53,9 @@ const templates = [
 /** The resources over what this process knows and keeps. */
 export function createResources(parts: Parts, hint: Hint) {
   const { catalog, models } = parts;
+  const skill = skillText(hint);
   return {
+    skill,
     /** The skill and the schemas of described endpoints, without their content. @throws FedwayError `REQUEST_INVALID` for a cursor that is none */
     async list(cursor?: string) {
       const from = cursor === undefined ? 0 : offsetOf(cursor);
@@ -74,8 +75,8 @@ export function createResources(parts: Parts, hint: Hint) {
     },
     templates,
     /** @throws FedwayError `RESOURCE_UNKNOWN`, `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `RESULT_UNKNOWN`, `RESULT_EXPIRED` */
-    async read(uri: string, caller: Pick<Caller, "owner" | "session">): Promise<ResourceContent> {
-      if (uri === "fedway://skill") return { uri, mimeType: "text/markdown", text: skillText(hint) };
+    async read(uri: string, caller: CallerIdentity): Promise<ResourceContent> {
+      if (uri === "fedway://skill") return { uri, mimeType: "text/markdown", text: skill };
       const result = resultPattern.exec(uri);
       if (result)
         return readResult(parts, { uri, owner: holderOf(caller), id: result[1] ?? "", offset: Number(result[2] ?? 0) });

@@ -10,22 +10,26 @@ import { type Reply, writeReply } from "./reply.ts";
  */
 export type Hint = (sentence: string) => string | undefined;
 
-/** Caller of a tool, as its shell knows it. */
-export interface Caller {
-  /** Aborted when the client no longer waits for the answer. */
-  readonly signal: AbortSignal;
+/** Client of a call, and where the call belongs. */
+export interface CallerIdentity {
   /** Owner of the handles that it may use and gets; the same for all calls of one client. */
   readonly owner: string;
+  /** Conversation that the call belongs to, where the client names one. */
+  readonly session?: string | undefined;
+  /** `context` of the span that the call belongs to. */
+  readonly trace?: unknown;
+}
+
+/** Caller of a tool, as its shell knows it. */
+export interface Caller extends CallerIdentity {
+  /** Aborted when the client no longer waits for the answer. */
+  readonly signal: AbortSignal;
   /** The call that this one is part of, such as a question; absent: it is one of its own. */
   readonly admitted?: Admitted | undefined;
   /** Counts the call towards the limit of its client. @throws FedwayError `RATE_LIMITED` */
   readonly count?: (() => void) | undefined;
-  /** Conversation that the call belongs to, where the client names one. */
-  readonly session?: string | undefined;
   /** Called with the progress of long calls. */
   readonly onProgress?: ((message: string) => void) | undefined;
-  /** `context` of the span that the call belongs to. */
-  readonly trace?: unknown;
   /** The client's name of this call. */
   readonly callId?: string | undefined;
   /** Throws for a caller who may change nothing that others see; absent: it may. @throws FedwayError */
@@ -33,7 +37,7 @@ export interface Caller {
 }
 
 /** Holder of a caller's handles: behind one address, clients that name their sessions have their own. */
-export const holderOf = ({ owner, session }: Pick<Caller, "owner" | "session">): string =>
+export const holderOf = ({ owner, session }: CallerIdentity): string =>
   session === undefined ? owner : JSON.stringify([owner, session]);
 
 /** One call of a tool. */
@@ -71,25 +75,28 @@ export interface ToolAnnotations {
 /** JSON types of the fields of a tool's data. A failed call has null instead, or lacks the field. */
 export type OutputFields = Readonly<Record<string, "string" | "integer" | "boolean" | "array" | "object">>;
 
-/** A tool, whatever its arguments are. */
-export interface Tool {
+interface ToolNames {
   readonly name: string;
   readonly title: string;
   /** Sentences for the model, each for a `Hint`. */
   readonly text: readonly string[];
+  /** The tool that it is another name of: where only this one is listed, hints name it. */
+  readonly aliasOf?: string | undefined;
+}
+
+/** A tool, whatever its arguments are. */
+export interface Tool extends ToolNames {
   /** Flat: strings, numbers, booleans and enums only. Descriptions are for a `Hint` too. */
   readonly input: TObject;
   readonly output: OutputFields;
   readonly annotations: ToolAnnotations;
   /** Profiles that list it; it can be called in all of them. */
   readonly profiles: readonly ToolProfile[];
-  /** The tool that it is another name of: where only this one is listed, hints name it. */
-  readonly aliasOf?: string | undefined;
   /** @throws FedwayError `REQUEST_INVALID` for arguments that nothing can be made of, and what its use case throws */
   call(given: unknown, call: ToolCall): Promise<ToolAnswer>;
 }
 
-interface ToolDefinition<Input extends TObject> extends Omit<Tool, "call" | "output" | "annotations" | "profiles"> {
+interface ToolDefinition<Input extends TObject> extends ToolNames {
   readonly input: Input;
   readonly output?: OutputFields;
   /** Reads only, and the catalogue only, when absent. */

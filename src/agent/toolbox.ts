@@ -5,7 +5,16 @@ import type { Admission } from "../query/admission.ts";
 import { nearest } from "../errors/nearest.ts";
 import { visible } from "../html.ts";
 import { writeReply } from "./reply.ts";
-import type { Caller, Hint, OutputFields, Tool, ToolAnnotations, ToolAnswer, ToolProfile } from "./tool.ts";
+import type {
+  Caller,
+  CallerIdentity,
+  Hint,
+  OutputFields,
+  Tool,
+  ToolAnnotations,
+  ToolAnswer,
+  ToolProfile,
+} from "./tool.ts";
 
 /** Clients cut answers at about 25,000 tokens, text and data together. */
 const mostAnswerTokens = 24_000;
@@ -26,7 +35,8 @@ export interface ListedTool {
 export type Toolbox = ReturnType<typeof createToolbox>;
 
 /** A call of a tool that exists, as it begins. */
-interface ObservedCall extends Pick<Caller, "owner" | "session" | "trace" | "callId"> {
+interface ObservedCall extends CallerIdentity {
+  readonly callId?: string | undefined;
   readonly tool: string;
   /** It sends requests to endpoints. */
   readonly isOpen: boolean;

@@ -8,9 +8,8 @@ import {
 import { toProblem } from "../errors/fedway-error.ts";
 import { writeReply } from "../agent/reply.ts";
 import type { AgentResources } from "../agent/resources.ts";
-import { skillText } from "../agent/skill.ts";
-import type { Caller, Hint, ToolAnswer } from "../agent/tool.ts";
-import type { CallsUnderWay } from "./calls-under-way.ts";
+import type { Caller, CallerIdentity, Hint, ToolAnswer } from "../agent/tool.ts";
+import type { CallsUnderWay } from "./http-handler.ts";
 import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
 
 /** Tools and resources of a server. */
@@ -21,7 +20,9 @@ export interface McpParts {
 }
 
 /** Origin of a connection or request. */
-export interface McpClient extends Pick<Caller, "owner" | "session" | "trace" | "count" | "requireWrite"> {
+export interface McpClient extends CallerIdentity {
+  readonly count?: Caller["count"];
+  readonly requireWrite?: Caller["requireWrite"];
   /** Where each request has a server of its own, which is notified of no cancellation but that of its connection. */
   readonly calls?: CallsUnderWay | undefined;
   /** Name of the connection of an HTTP client. */
@@ -44,13 +45,12 @@ const cacheHints = {
 /** A server for one request or one connection of `client`: it keeps nothing itself. */
 export function createMcpServer(parts: McpParts, client: McpClient): Server {
   const { toolbox, resources, version } = parts;
-  const skill = skillText(toolbox.hint);
+  const { skill } = resources;
   const server = new Server(
     { name: "fedway", title: "Fedway", version },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: skill, cacheHints },
   );
-  const tools = toolbox.tools.map(toolEntry);
-  server.setRequestHandler("tools/list", { params: anything }, () => ({ tools }));
+  server.setRequestHandler("tools/list", { params: anything }, () => ({ tools: toolbox.tools.map(toolEntry) }));
   // Arguments of any kind reach the tool, which says what is wrong with them in words that a model can follow.
   server.setRequestHandler("tools/call", { params: anything }, (params, ctx) =>
     callTool(toolbox, params, { client, ctx }),

@@ -77,7 +77,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "jobs/bullmq/bullmq-worker.ts",
     "jobs/embedded/runner.ts",
     "jobs/watchers.ts",
-    "mcp/calls-under-way.ts",
+    "mcp/http-handler.ts",
     "outbound/documents.ts",
     "outbound/endpoint-states.ts#listeners",
     "outbound/host-rates.ts#queue",

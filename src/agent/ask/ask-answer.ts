@@ -104,7 +104,10 @@ export const AskAnswer = Type.Object(
 export type AskAnswer = Given<Static<typeof AskAnswer>>;
 
 /** A thing with its label, as the data have it; its IRI is in angle brackets. */
-export type Entity = Pick<Static<typeof entity>, "term" | "label">;
+export interface Entity {
+  readonly term: string;
+  readonly label: string;
+}
 
 /** Entities in the answer of `search_terms` whose labels are in the question. */
 export function namedEntities(question: string, found: ToolAnswer | undefined): readonly Entity[] {

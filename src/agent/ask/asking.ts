@@ -275,7 +275,7 @@ export class Asking {
 
   /** Tokens left for the next completion; its own input is counted already. */
   #tokensLeft(): number {
-    const next = requestTokens({ messages: this.#messages, tools: this.#offered() });
+    const next = requestTokens(this.#messages, this.#offered());
     return this.#options.mostTokens - this.#tokens.input - this.#tokens.output - next;
   }
 

@@ -88,7 +88,7 @@ const isUsage = Compile(
 );
 
 /** Tokens of what is sent, roughly. */
-export const requestTokens = ({ messages, tools }: Pick<ChatRequest, "messages" | "tools">): number =>
+export const requestTokens = (messages: ChatRequest["messages"], tools: ChatRequest["tools"]): number =>
   estimateTokens(messages.map(({ content }) => content).join("\n")) +
   estimateTokens(tools.map(({ description, input }) => description + JSON.stringify(input)).join("\n"));
 
@@ -124,7 +124,7 @@ const wantedCall = ({ id, function: { name, arguments: given } }: SentCall, inde
 
 function tokensOf(usage: unknown, request: ChatRequest, answered: string): TokenCount {
   if (isUsage.Check(usage)) return { input: usage.prompt_tokens, output: usage.completion_tokens, estimated: false };
-  return { input: requestTokens(request), output: estimateTokens(answered), estimated: true };
+  return { input: requestTokens(request.messages, request.tools), output: estimateTokens(answered), estimated: true };
 }
 
 const asFunction = ({ name, description, input }: ListedTool): object => ({

@@ -47,7 +47,7 @@ const keptMs = 30 * 60_000;
 
 /** A container over the stored descriptions; drafts live in this process, with an owner and for a time. */
 export function createQueryContainer(parts: ContainerParts) {
-  const drafts = createDrafts(parts);
+  const drafts = createDrafts(parts.now);
   const schemaFor = createSchemas(parts);
   const judge = createJudge(parts);
   const current = (handle: string, { owner, holder = owner }: ContainerCall) => {
@@ -173,7 +173,7 @@ function endpointsOf(ids: readonly string[], { catalog }: ContainerParts): reado
 }
 
 /** Drafts by handle, for their owners. */
-function createDrafts({ now }: Pick<ContainerParts, "now">) {
+function createDrafts(now: () => number) {
   const drafts = new LRUCache<string, KeptDraft>({
     maxSize: keptDraftBytes,
     sizeCalculation: (draft) => 2 * JSON.stringify(draft).length + 250,

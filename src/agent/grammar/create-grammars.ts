@@ -4,7 +4,7 @@ import { type Catalog, type CatalogEntry, describeAdvice } from "../../registry/
 import type { EndpointModels } from "../../registry/model.ts";
 import type { GrammarDialect } from "./grammar.ts";
 import { sourcesOf } from "./places.ts";
-import { type GrammarRequest, sparqlGrammar } from "./sparql-grammar.ts";
+import { sparqlGrammar } from "./sparql-grammar.ts";
 
 interface GrammarParts {
   readonly catalog: Catalog;
@@ -24,29 +24,29 @@ const mostMembers = 50;
 
 /** Grammars from what endpoints are described with. */
 export function createGrammars({ catalog, models }: GrammarParts) {
-  const written = async (ids: readonly string[], options: GrammarOptions & Pick<GrammarRequest, "asFederation">) => {
+  const written = async (ids: readonly string[], asFederation: boolean, options: GrammarOptions) => {
     const sources = sourcesOf(ids.slice(0, mostMembers), models);
     const missing = ids.filter((id) => sources.every((source) => source.id !== id));
     const notes =
       missing.length === 0 ? [] : [`Members without a description here: ${missing.join(", ").slice(0, 2_000)}`];
-    return sources.length === 0 ? undefined : (await sparqlGrammar({ sources, notes, ...options })).text;
+    return sources.length === 0 ? undefined : (await sparqlGrammar({ sources, notes, asFederation, ...options })).text;
   };
   return {
     /** Queries for one endpoint. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
     async ofEndpoint(id: string, options: GrammarOptions): Promise<string> {
       const entry = catalog.byId(id);
       if (!entry) throw unknownId("endpoint", id, catalog);
-      const text = await written([id], { asFederation: false, ...options });
+      const text = await written([id], false, options);
       return text ?? notDescribed(`The endpoint "${id}" has not`, entry);
     },
     /** Queries with a SERVICE group for each of some endpoints; undefined when none of them is described. */
-    ofEndpoints: (ids: readonly string[], options: GrammarOptions) => written(ids, { asFederation: true, ...options }),
+    ofEndpoints: (ids: readonly string[], options: GrammarOptions) => written(ids, true, options),
     /** Queries with a SERVICE group for each member. @throws FedwayError `FEDERATION_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
     async ofFederation(id: string, options: GrammarOptions): Promise<string> {
       const federation = catalog.federation(id);
       if (!federation) throw unknownId("federation", id, catalog);
       const members = catalog.membersOf(federation).map((member) => member.id);
-      const text = await written(members, { asFederation: true, ...options });
+      const text = await written(members, true, options);
       return text ?? notDescribed(`No member of the federation "${id}" has`, undefined);
     },
   };

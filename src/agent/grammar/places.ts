@@ -29,19 +29,22 @@ export const sourcesOf = (ids: readonly string[], models: Pick<EndpointModels, "
   });
 
 /** A class at an endpoint, or all that an endpoint has without one, with the terms that follow it. Terms are as written. */
-export interface Place {
+export interface Place extends Kinds {
   /** Position of the source. */
   readonly source: number;
   /** Absent: properties that no class of the grammar has. */
   readonly class?: string;
-  /** Properties by what a FILTER can compare. */
+  /** Properties that lead to another place; `back`: they lead from there to here. */
+  readonly links: readonly { readonly property: string; readonly to: Place; readonly back: boolean }[];
+}
+
+/** Properties by what a FILTER can compare. */
+interface Kinds {
   readonly numbers: readonly string[];
   readonly dates: readonly string[];
   readonly texts: readonly string[];
-  /** Properties whose values are of no kind that a FILTER is offered for. */
+  /** Their values are of no kind that a FILTER is offered for. */
   readonly others: readonly string[];
-  /** Properties that lead to another place; `back`: they lead from there to here. */
-  readonly links: readonly { readonly property: string; readonly to: Place; readonly back: boolean }[];
 }
 
 /** A class, or a property of one, with how much there is of it; the largest are taken first. */
@@ -168,8 +171,6 @@ function targetsOf(
   );
   return new Set([...objectClasses.map(({ iri }) => iri), ...linked.flatMap(({ objectClass }) => objectClass ?? [])]);
 }
-
-type Kinds = Pick<Place, "numbers" | "dates" | "texts" | "others">;
 
 function kindsOf(properties: readonly KnownProperty[], write: (iri: string) => string): Kinds {
   const kinds = Map.groupBy(properties, ({ datatypes, objectClasses }): keyof Kinds => {

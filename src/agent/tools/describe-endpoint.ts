@@ -150,9 +150,12 @@ async function viewWith(
   return { ...view, text: [...(head === "" ? [] : [head]), view.text, ...joined].join("\n") };
 }
 
-type View = Pick<Awaited<ReturnType<typeof schemaViewInTurns>>, "text" | "truncated" | "complete"> & {
+interface View {
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly complete: boolean;
   readonly omitted: object;
-};
+}
 
 function replyOf(
   whose: { readonly endpoint: string } | { readonly federation: string },
@@ -168,7 +171,7 @@ const mostJoined = 12;
 
 /** Joins of few members whose IRIs or keys are unlike: patterns alone do not join them. */
 function unlikeJoins(
-  { models, finder }: Pick<DescribeParts, "models" | "finder">,
+  { models, finder }: DescribeParts,
   members: readonly string[],
   table: PrefixTable,
 ): readonly string[] {
@@ -196,11 +199,7 @@ function oncePerProperty(all: readonly ValueExamples[]): readonly ValueExamples[
 const joinDetails: ReadonlySet<string> = new Set(["summary", "schema", "paths"]);
 
 /** "joins with: ..." and "may join with: ...", proven ones first. */
-const joinTexts = (
-  { models, finder }: Pick<DescribeParts, "models" | "finder">,
-  id: string,
-  table: PrefixTable,
-): readonly string[] => [
+const joinTexts = ({ models, finder }: DescribeParts, id: string, table: PrefixTable): readonly string[] => [
   ...unlikeKeys(finder, id).map((join) => unlikeText(join, table)),
   ...joinsOf(models, id).map((join) => joinText(join, table)),
 ];

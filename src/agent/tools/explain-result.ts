@@ -72,7 +72,7 @@ const mostSources = 10;
 
 function showRun(
   { id, status, rows, sources, notes }: RunRecord,
-  { problem, questions, requests, complete }: Pick<EmptyDiagnosis, "problem"> & Partial<EmptyDiagnosis>,
+  { problem, questions, requests, complete }: Partial<EmptyDiagnosis>,
 ): Reply {
   const left = complete === false ? "; then the limit of a diagnosis was reached, and other parts were not asked" : "";
   const counted = `Questions asked about it: ${questions}, in requests to endpoints: ${requests ?? 0}${left}.`;
@@ -80,7 +80,7 @@ function showRun(
     status: `status: ${status}${rows === undefined ? "" : `, ${rows} rows`}${problem ? "" : `. ${verdicts[status]}`}`,
     cause: problem,
     rows: sources.slice(0, mostSources).map((source) => `source: ${sourceText(source)}`),
-    notes: [...(questions === undefined ? [] : [counted]), ...notesOf({ notes })],
+    notes: [...(questions === undefined ? [] : [counted]), ...notesOf(notes)],
     data: {
       run: id,
       status,

@@ -6,9 +6,8 @@ import type { QueryService } from "../../query/query-service.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 import type { RawExample } from "../../registry/find.ts";
 import { choice } from "../arguments.ts";
-import type { RowFormat } from "../results/result-page.ts";
 import type { ResultStore } from "../results/result-store.ts";
-import { showResult } from "../results/show-result.ts";
+import { type RowFormat, showResult } from "../results/show-result.ts";
 import type { Reply } from "../reply.ts";
 import { defineTool, holderOf, type ToolCall } from "../tool.ts";
 
@@ -77,16 +76,20 @@ export const runQuery = (parts: RunQueryParts) =>
 /** Listed only where pairs are kept. */
 const askedQuestion = Type.String({ maxLength: 1_000, description: "What the query answers, kept as an example" });
 
-interface AgentRun {
+/** How the rows of a call are shown. */
+interface RowsAsked {
+  readonly maxRows: number;
+  readonly format: RowFormat;
+  readonly call: ToolCall;
+}
+
+interface AgentRun extends RowsAsked {
   readonly query: string;
   /** Id or URL of an endpoint, or id of a federation, for a query without SERVICE. */
   readonly endpoint?: string | undefined;
   readonly question?: string | undefined;
-  readonly maxRows: number;
-  readonly format: RowFormat;
   readonly timeoutS?: number | undefined;
   readonly prune?: boolean | undefined;
-  readonly call: ToolCall;
 }
 
 /** Runs a query for `run_query` and its alias. One that was run before in the same session is answered from what was kept. */
@@ -107,7 +110,7 @@ export async function runForAgent(
   if (repeated !== undefined) {
     return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true, repairs });
   }
-  const keep = async (ending: Pick<RawExample, "outcome" | "feedback"> | undefined): Promise<void> => {
+  const keep = async (ending: ReturnType<typeof endingOf>): Promise<void> => {
     if (question !== undefined && ending)
       await parts.keepExample?.({ question, query, targets: place === undefined ? [] : [place], ...ending });
   };
@@ -135,33 +138,31 @@ export async function runForAgent(
   ).catch(async (error: unknown) => {
     const { code } = toFedwayError(error);
     const status = code === "CANCELLED" ? "cancelled" : "failed";
-    await keep(endingOf({ status, diagnosis: toProblem(error), truncated: false }));
+    await keep(endingOf(status, toProblem(error), false));
     throw error;
   });
   const answer = await withOffers(running, async () => {
     const checked = await check?.check({ query, endpoint, federation, owner, session }, call);
     return { repairs: checked?.repairs.filter(({ applied }) => !applied), suggested: checked?.suggested };
   });
-  await keep(endingOf(answer));
+  await keep(endingOf(answer.status, answer.diagnosis, answer.truncated));
   const kept = results.keep(holderOf(call), asked, answer) ?? { id: undefined, query: asked, answer };
   return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
 }
 
 /** How a run ended; an answer that only our own bound has cut is whole as far as the query goes. */
-function endingOf({ status, diagnosis, truncated }: Ended): Pick<RawExample, "outcome" | "feedback"> | undefined {
+function endingOf(status: TabularAnswer["status"], diagnosis: Problem | null, truncated: boolean) {
   if (status === "cancelled") return undefined;
   const isWhole = status === "ok" || (status === "partial" && truncated && diagnosis === null);
   const ended = isWhole ? (diagnosis === null ? "ok" : "empty") : status;
-  const outcome = ended === "running" ? "failed" : ended;
+  const outcome: RawExample["outcome"] = ended === "running" ? "failed" : ended;
   return { outcome, feedback: diagnosis === null ? undefined : `${diagnosis.code}: ${diagnosis.detail}` };
 }
-
-type Ended = Pick<TabularAnswer, "status" | "diagnosis" | "truncated">;
 
 /** A query that was refused, by us or by its endpoint, comes with what may have been meant. */
 async function withOffers(
   running: Promise<TabularAnswer>,
-  offers: () => Promise<Pick<Problem, "repairs" | "suggested">>,
+  offers: () => Promise<Partial<Problem>>,
 ): Promise<TabularAnswer> {
   try {
     const answer = await running;
@@ -194,11 +195,7 @@ async function withProgress<T>({ onProgress }: ToolCall, run: () => Promise<T>):
 }
 
 /** @throws FedwayError `RESULT_UNKNOWN`, `RESULT_EXPIRED` */
-function nextPage(
-  results: ResultStore,
-  cursor: string,
-  { call, ...options }: Pick<AgentRun, "maxRows" | "format" | "call">,
-) {
+function nextPage(results: ResultStore, cursor: string, { call, ...options }: RowsAsked) {
   const [, id = "", offset = ""] = /^(.*):(\d{1,9})$/.exec(cursor.trim()) ?? [];
   const kept = results.get(holderOf(call), id === "" ? cursor : id);
   if (Number(offset) >= kept.answer.rows.length && kept.answer.rows.length > 0)
