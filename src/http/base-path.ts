@@ -54,7 +54,7 @@ const firstPart = (path: string): string | undefined => path.split("/")[1];
  * Makes the service work below the path of its public URL. Routes, pages and `Location` headers name paths of the service
  * (`/status`); the base path is put before them where they leave (here and in `sendPage`) and taken off where requests come in.
  */
-export function addBasePath(app: TypedApp, { config }: Pick<HttpDeps, "config">): void {
+export function addBasePath(app: TypedApp, { config }: HttpDeps): void {
   const base = basePathOf(config.publicUrl);
   app.decorate("basePath", base);
   if (base === "") return;

@@ -12,13 +12,7 @@ import { clientKey } from "./rate-limiter.ts";
 import { hasAccess, isToken, openAccess, requireRole, roleOf, sessionOf } from "./write-access.ts";
 
 /** Sender of a request: decided once, before anything else is done for it. */
-export interface HttpCaller {
-  /** Owner of runs, sessions and turns: `key:NAME`, `user:NAME` of a proxy's header, `admin`, or an address. */
-  readonly owner: string;
-  /** Undefined: it may do nothing. */
-  readonly role: Role | undefined;
-  /** Evidence for the owner; `wrong`: a token that is not ours, which counts as none. */
-  readonly by: "nothing" | "wrong" | "token" | "password" | "session" | "header";
+export interface HttpCaller extends Found {
   /** Site that a browser sent it for; "unknown" also for programs that are no browsers. */
   readonly site: "own" | "foreign" | "unknown";
   /** It may ask endpoints that need the operator's credentials: pages of other sites may not, unless their origin is named. */
@@ -31,10 +25,18 @@ declare module "fastify" {
   }
 }
 
-type Found = Pick<HttpCaller, "owner" | "role" | "by">;
+interface Found {
+  /** Owner of runs, sessions and turns: `key:NAME`, `user:NAME` of a proxy's header, `admin`, or an address. */
+  readonly owner: string;
+  /** Undefined: it may do nothing. */
+  readonly role: Role | undefined;
+  /** Evidence for the owner; `wrong`: a token that is not ours, which counts as none. */
+  readonly by: "nothing" | "wrong" | "token" | "password" | "session" | "header";
+}
 
 /** Decides who requests are from. @throws FedwayError `KEY_REFUSED`, `REQUEST_INVALID` for a key in the URL */
-export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "clients">) {
+export function createIdentify(deps: HttpDeps) {
+  const { config, clients } = deps;
   const { adminToken, anonymous } = config;
   const closed = anonymous === "none" ? undefined : anonymous;
   const openRole = adminToken === openAccess ? "admin" : closed;
@@ -46,7 +48,7 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
     return isNamed || (site !== "foreign" && isOwnName(host));
   };
 
-  const byCredentials = createCredentialCheck({ config, clients }, openRole);
+  const byCredentials = createCredentialCheck(deps, openRole);
   const bySession = ({ headers }: FastifyRequest): Found | undefined => {
     if (headers.cookie === undefined) return undefined;
     const session = sessionOf(headers.cookie, config, clients);
@@ -62,21 +64,15 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
     // Browsers send these for any page.
     const isOwn = site !== "foreign" || request.method === "GET" || request.method === "HEAD";
     const found = byCredentials(request) ?? (isOwn ? (named ?? bySession(request)) : undefined);
-    const caller: Omit<HttpCaller, "mayUseCredentials"> = {
-      owner: addressKey(request.ip),
-      role: openRole,
-      by: "nothing",
-      site,
-      ...found,
-    };
-    return { ...caller, mayUseCredentials: caller.by === "token" || isOwnPage(request, site) };
+    const who: Found = found ?? { owner: addressKey(request.ip), role: openRole, by: "nothing" };
+    return { ...who, site, mayUseCredentials: who.by === "token" || isOwnPage(request, site) };
   };
 }
 
 const longestAddress = 100;
 
 /** Returns who the credentials of a request are of. It throws `KEY_REFUSED`, and `RATE_LIMITED` after wrong ones in a row. */
-function createCredentialCheck({ config, clients }: Pick<HttpDeps, "config" | "clients">, openRole: Role | undefined) {
+function createCredentialCheck({ config, clients }: HttpDeps, openRole: Role | undefined) {
   const { adminToken, mcpToken, anonymous } = config;
   const byKey = (secret: string, by: Found["by"]): Found | undefined => {
     const name = clients.nameOf(secret);
@@ -134,7 +130,8 @@ export function addressKey(ip: string): string {
   return `address:${ip.length > longestAddress ? createHash("sha256").update(ip).digest("base64url") : ip}`;
 }
 
-interface Given extends Pick<HttpCaller, "by"> {
+interface Given {
+  readonly by: Found["by"];
   readonly secret: string;
 }
 
@@ -256,11 +253,7 @@ const hostnameOf = (host: string): string | undefined =>
  * URL and of `FEDWAY_ALLOWED_HOSTS`; where it listens beyond loopback, also every address, which no web page can have made
  * its own name.
  */
-export function createOwnNames({
-  host,
-  publicUrl,
-  allowedHosts,
-}: Pick<HttpSettings, "host" | "publicUrl" | "allowedHosts">): (hostHeader: string) => boolean {
+export function createOwnNames({ host, publicUrl, allowedHosts }: HttpSettings): (hostHeader: string) => boolean {
   const names = new Set([...allowedHosts, URL.parse(publicUrl)?.hostname]);
   const isLocal = isLoopbackHost(host);
   /** Clients send the same again and again. */

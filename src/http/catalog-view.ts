@@ -17,7 +17,7 @@ export interface EntryDescription {
 export type CatalogView = ReturnType<typeof createCatalogView>;
 
 /** A view that remembers who said what, which costs time to find out. */
-export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "models" | "finder">) {
+export function createCatalogView(deps: HttpDeps) {
   const { catalog, models, finder } = deps;
   const originOf = createOrigins(catalog);
   const sentenceOf = (of: CatalogEntry): string | undefined =>

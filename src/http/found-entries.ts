@@ -17,7 +17,7 @@ const mostWorded = 1_000;
  * entry; each hit says why it was found. @throws FedwayError `REQUEST_INVALID`
  */
 export async function foundEntries(
-  { finder, catalog }: Pick<HttpDeps, "finder" | "catalog">,
+  { finder, catalog }: HttpDeps,
   { q, ...filter }: EntryFilter,
   entries: readonly CatalogEntry[] = catalog.entries,
 ): Promise<Found> {

@@ -193,7 +193,7 @@ const needsOwnName = ({ config, url = "" }: FastifyRequest["routeOptions"]): boo
  * service that listens on loopback answers to its own names only, and another one where `isPrivate`.
  */
 export function createTargetCheck(
-  settings: Pick<HttpSettings, "host" | "publicUrl" | "allowedHosts">,
+  settings: HttpSettings,
 ): (raw: IncomingMessage, isPrivate: boolean) => FedwayError | undefined {
   const isOwn = createOwnNames(settings);
   const isLocal = isLoopbackHost(settings.host);

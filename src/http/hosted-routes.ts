@@ -10,7 +10,7 @@ import type { HttpShell, TypedApp } from "./http-deps.ts";
 import type { QueryOperation } from "./protocol-operation.ts";
 import { ownerOf } from "./caller.ts";
 import { sendAnswer } from "./send-answer.ts";
-import { addSparqlRoute, idOf, type SparqlRoute } from "./sparql-routes.ts";
+import { addSparqlRoute, idOf, type SparqlRouteNames } from "./sparql-routes.ts";
 
 /** `/hosted/{id}/sparql` and `/registry/sparql`: endpoints of this process, asked without planning. */
 export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
@@ -36,7 +36,7 @@ export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
 }
 
 /** A route of an endpoint that this process hosts. */
-interface HostedRoute extends Omit<SparqlRoute, "federated" | "check" | "answer"> {
+interface HostedRoute extends SparqlRouteNames {
   /** @throws FedwayError when the path names nothing */
   readonly endpointOf: (request: FastifyRequest) => HostedEndpoint;
 }

@@ -2,11 +2,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job, JobQueue } from "../jobs/job-queue.ts";
 import { sendJson, uncached } from "./common-headers.ts";
+import type { HttpDeps } from "./http-deps.ts";
 import { firstOf, placeOf } from "./paging.ts";
 import { hasAccess } from "./write-access.ts";
 
 /** @throws FedwayError `JOB_UNKNOWN` */
-export async function knownJob(jobs: Pick<JobQueue, "get">, id: string): Promise<Job> {
+export async function knownJob(jobs: HttpDeps["jobs"], id: string): Promise<Job> {
   const job = await jobs.get(id);
   if (job) return job;
   throw new FedwayError("JOB_UNKNOWN", "The job is not known; finished jobs are kept for a while only.", {
@@ -38,7 +39,7 @@ const mostJobs = 10_000;
 const placeOfJob = ({ createdAt, id }: Job) => ({ atMs: Date.parse(createdAt) || 0, id });
 
 /** A page of jobs, newest first. @throws FedwayError `REQUEST_INVALID` */
-export async function listedJobs(jobs: Pick<JobQueue, "list">, { cursor, limit = 100, ...wanted }: JobFilter) {
+export async function listedJobs(jobs: HttpDeps["jobs"], { cursor, limit = 100, ...wanted }: JobFilter) {
   const from = cursor === undefined ? undefined : placeOf(cursor);
   const found = await jobs.list({ ...wanted, limit: from === undefined ? limit + 1 : mostJobs });
   return firstOf(from === undefined ? found : behind(found, from), limit, placeOfJob);

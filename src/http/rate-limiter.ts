@@ -12,11 +12,14 @@ interface Bucket {
   telling: boolean;
 }
 
-/** How a limit is set. */
-interface RateLimiterOptions {
+interface Rate {
   readonly perMinute: number;
   /** Milliseconds since the epoch; never goes back. */
   readonly now: () => number;
+}
+
+/** How a limit is set. */
+interface RateLimiterOptions extends Rate {
   readonly maxClients?: number;
   /** Where the processes of a deployment keep one bucket a client together; absent: each has its own. */
   readonly store?: Pick<Store, "get" | "put"> | undefined;
@@ -80,7 +83,7 @@ export function createRateLimiter({ perMinute, now, maxClients = 10_000, store }
 }
 
 /** The error of a request for which there is no token. */
-export const rateLimited = ({ perMinute }: Pick<RateLimiter, "perMinute">, retryAfterMs: number): FedwayError =>
+export const rateLimited = ({ perMinute }: RateLimiter, retryAfterMs: number): FedwayError =>
   new FedwayError("RATE_LIMITED", `More than ${perMinute} requests a minute came from this client, or as much work.`, {
     retryAfterMs,
   });
@@ -124,7 +127,7 @@ function createTelling(common: CommonBuckets): (key: string, bucket: Bucket, tok
   };
 }
 
-interface CommonBuckets extends Pick<RateLimiterOptions, "perMinute" | "now"> {
+interface CommonBuckets extends Rate {
   readonly store: Pick<Store, "get" | "put">;
 }
 

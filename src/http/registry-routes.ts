@@ -23,7 +23,7 @@ import { answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
 const doc = documented("Descriptions");
 
 /** The entry with this id. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */
-export function knownEntry({ catalog }: Pick<HttpShell, "catalog">, id: string): CatalogEntry {
+export function knownEntry({ catalog }: HttpShell, id: string): CatalogEntry {
   const entry = catalog.byId(id);
   if (entry) return entry;
   throw unknownId("endpoint", id, catalog);

@@ -62,22 +62,26 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
   });
 }
 
-/** A route of the SPARQL Protocol. */
-export interface SparqlRoute {
+/** Names of a route of the SPARQL Protocol, for its documentation and its service description. */
+export interface SparqlRouteNames {
   readonly url: string;
-  /** SERVICE clauses are evaluated. */
-  readonly federated: boolean;
   readonly operationId: string;
   readonly summary: string;
   /** Of its queries, for the documentation; "SPARQL 1.1" unless said otherwise. */
   readonly language?: string;
   readonly params?: TSchema;
-  /** Throws when the path names nothing. */
-  readonly check?: (request: FastifyRequest) => unknown;
   /** Dataset behind the route with this id, for the service description. */
   readonly dataset?: (id: string) => Promise<Parameters<typeof serviceDescription>[0]["dataset"]>;
   /** Target that the query console selects when the route is opened in a browser; absent: no redirect to the console. */
   readonly target?: (id: string) => Parameters<typeof consolePath>[1];
+}
+
+/** A route of the SPARQL Protocol. */
+interface SparqlRoute extends SparqlRouteNames {
+  /** SERVICE clauses are evaluated. */
+  readonly federated: boolean;
+  /** Throws when the path names nothing. */
+  readonly check?: (request: FastifyRequest) => unknown;
   readonly answer: (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation) => Promise<void>;
 }
 

@@ -71,11 +71,14 @@ export const noData = html`<span class="muted">no data</span>`;
 /** A latency, where one was measured. */
 export const latencyOf = (ms: number | undefined): Piece => (ms === undefined ? noData : latencyText(ms));
 
-type Probed = Pick<HourSummary, "probes" | "good" | "faults">;
-
 /** The share of good probes. */
-export const uptimeOf = ({ probes, good }: Omit<Probed, "faults">): Piece =>
+export const uptimeOf = ({ probes, good }: { readonly probes: number; readonly good: number }): Piece =>
   probes === 0 ? noData : percentText(good, probes);
+
+interface Probed {
+  readonly probes: number;
+  readonly faults: HourSummary["faults"];
+}
 
 /** Faults of probes. */
 export const faultsOf = ({ probes, faults }: Probed): Piece => (probes === 0 ? noData : faultList(faults));

@@ -103,7 +103,7 @@ export const choicesOf = (names: readonly string[]): Choices => ({
 });
 
 /** A parameter of a form with its choices; one that is not set has the first. */
-export interface ChoiceField {
+interface ChoiceField {
   readonly name: string;
   readonly label: string;
   readonly value: string | undefined;

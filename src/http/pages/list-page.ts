@@ -1,28 +1,37 @@
 import type { FastifyRequest } from "fastify";
 import type { TypedApp } from "../http-deps.ts";
 import { type Html, html, type Piece } from "../../html.ts";
-import { type ChoiceField, choiceField, type Column, page, type SitePart, table } from "./layout.ts";
+import { choiceField, type Choices, type Column, page, type SitePart, table } from "./layout.ts";
 import { sendPage, sendPrivatePage } from "./page-reply.ts";
 
 /** A parameter that the reader filters by: one of the choices, or free text. */
-type Field = ChoiceField | (Omit<ChoiceField, "choices"> & { readonly choices?: never });
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly choices?: Choices;
+}
 
 /** Content of a page that lists things. */
-interface List<Row> {
+interface List<Row> extends Shown {
   readonly title: string;
   readonly part?: SitePart;
   readonly head?: Html;
   readonly intro: Piece;
-  readonly fields?: readonly Field[];
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   /** Shown instead of rows where no filter is set. */
   readonly empty: Piece;
+  /** It differs from reader to reader. */
+  readonly isPrivate?: true;
+}
+
+/** The part of a list that is shown. */
+interface Shown {
+  readonly fields?: readonly Field[];
   /** Of this page, and of the one after it. */
   readonly cursor?: string | undefined;
   readonly next?: string | undefined;
-  /** It differs from reader to reader. */
-  readonly isPrivate?: true;
 }
 
 /** The parameters of a page's request. */
@@ -37,10 +46,10 @@ const address = (path: string, fields: readonly Field[], cursor?: string): strin
   return search === "" ? path : `${path}?${search}`;
 };
 
-const input = (field: Field): Html =>
-  field.choices === undefined
+const input = ({ choices, ...field }: Field): Html =>
+  choices === undefined
     ? html`<label for="${field.name}">${field.label}</label><input id="${field.name}" name="${field.name}" maxlength="500" value="${field.value ?? ""}">`
-    : choiceField(field);
+    : choiceField({ ...field, choices });
 
 const form = (path: string, fields: readonly Field[]): Html =>
   html`<form class="sorting card" action="${path}" method="get" aria-label="Filter">
@@ -49,12 +58,7 @@ ${fields.map((field) => html`<div>${input(field)}</div>\n`)}<div class="act"><bu
 `;
 
 /** Links to the first page and the one after this. */
-export const pager = ({
-  path,
-  fields = [],
-  cursor,
-  next,
-}: Pick<List<never>, "fields" | "cursor" | "next"> & { readonly path: string }): Html =>
+export const pager = ({ path, fields = [], cursor, next }: Shown & { readonly path: string }): Html =>
   cursor === undefined && next === undefined
     ? html``
     : html`<nav class="pages" aria-label="Pages">${cursor === undefined ? html`<span></span>` : html`<a href="${address(path, fields)}">First page</a>`}${next === undefined ? "" : html`<a rel="next" href="${address(path, fields, next)}">Next page</a>`}</nav>

@@ -46,9 +46,7 @@ ${toCopy(`Request for ${construct}`, query)}<p>Came: ${detail ?? "nothing that s
   )}`;
 }
 
-type Asking = Pick<HttpSettings, "contact" | "limits">;
-
-function howAsked({ contact, limits }: Asking, id: string): Html {
+function howAsked({ contact, limits }: HttpSettings, id: string): Html {
   const { hostRate, endpointConcurrency } = limits;
   const stop =
     contact === undefined

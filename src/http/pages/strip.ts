@@ -1,4 +1,3 @@
-import type { HourSummary } from "../../monitor/monitor.ts";
 import { type Html, html } from "../../html.ts";
 
 /** Meaning of one cell of a strip: every probe was good, some were, none was, or there was none. */
@@ -33,7 +32,11 @@ export const dayScale = (nowMs: number): StripScale => ({
   unit: "day",
 });
 
-type Probes = Pick<HourSummary, "fromMs" | "probes" | "good">;
+interface Probes {
+  readonly fromMs: number;
+  readonly probes: number;
+  readonly good: number;
+}
 
 function levelOf({ probes, good }: Probes): CellLevel {
   if (probes === 0) return "none";
