@@ -26,6 +26,8 @@ const maxKeyBytes = 16;
 const maxHeadBytes = 1_048_576;
 /** Keys matter in the document itself and in `results`, and a deep value opens there. */
 const maxShallowDepth = 3;
+/** Keys of results, which say nothing of whether they are whole. */
+const ownKeys: ReadonlySet<string> = new Set(["head", "results", "bindings", "boolean", "distinct", "ordered"]);
 /** Members that say something of the answer; more are not looked at. */
 const mostSigns = 20;
 /** An index behind every chunk. */
@@ -163,8 +165,8 @@ export class JsonReader implements TupleReader {
     const detail = this.#fault ?? this.#whatIsMissing();
     if (detail !== undefined) return { complete: false, ...rows, detail };
     // In JSON-LD they are properties of a node, unless its graph stands beside them.
-    const signs = this.form === undefined && !this.#hasGraph ? [] : this.#signs;
-    return judgedBySigns({ complete: true, ...rows }, signs);
+    const isUnsigned = this.#signs.length === 0 || (this.form === undefined && !this.#hasGraph);
+    return isUnsigned ? { complete: true, ...rows } : judgedBySigns({ complete: true, ...rows }, this.#signs);
   }
 
   #whatIsMissing(): string | undefined {
@@ -357,7 +359,7 @@ export class JsonReader implements TupleReader {
 
   #startValue(): void {
     this.#key = this.#word;
-    this.#telling = isTelling(this.#key) ? { name: this.#key, value: "" } : undefined;
+    this.#telling = !ownKeys.has(this.#key) && isTelling(this.#key) ? { name: this.#key, value: "" } : undefined;
     if (this.#depth !== 1) return;
     this.#hasKey = true;
     this.#hasGraph ||= this.#key === "@graph";
