@@ -181,7 +181,7 @@ export function openExecutors({ clients, registry, log, metrics }: ExecutorParts
 /** Why nothing would be sent to an endpoint now. */
 type RefusalOf = (url: string) => FedwayError | undefined;
 
-/** Executes federated plans. One that needs a member which is left alone by its circuit breaker fails before anybody is asked. */
+/** Executes federated plans. One that needs a member that is cooling down fails before anybody is asked. */
 function withAvailableMembers(executor: Executor<FederatedPlan>, refusal: RefusalOf): Executor<FederatedPlan> {
   return {
     async fetch(plan, accepted, bounds) {

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { RunRecord } from "../query/run-log.ts";
+import type { RunRecord } from "../query/records.ts";
 import { resources } from "../views/resources.ts";
 import { runView } from "../views/run-view.ts";
 import type { View } from "../views/view.ts";

@@ -80,8 +80,8 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
       const error = asMemberFailure(toFedwayError(thrown), name, bounds);
       if (isAway(error)) gone.set(clause.endpoint.url, error);
       noteStatus(report, verdict(clause, bounds, error), error.code);
-      const { leftAlone } = error.details;
-      if (leftAlone) report.leftAlone = leftAlone;
+      const { coolingDown } = error.details;
+      if (coolingDown) report.leftAlone = coolingDown;
       if (!tolerates(clause, bounds, { error, isLate: silent.hasAnswered(clause) })) throw error;
       silent.note(clause, "failure");
       if (silent.hasAnswered(clause)) noteStatus(report, failureStatus(error), error.code);

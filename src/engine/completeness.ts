@@ -52,8 +52,8 @@ function mayAddRows(
   const isSource = ({ id, url, over: merged }: PlannedEndpoint): boolean =>
     (id ?? url) === endpoint || merged?.members.some(isSource) === true;
   // An engine that evaluates the whole plan.
-  const isFollowed = clauses.some(({ targetVariable }) => targetVariable !== undefined);
-  if (!isFollowed && !members.some((member) => isSource(member.endpoint))) return isHalfSeen && !isMonotoneIn(plan);
+  const hasBoundTarget = clauses.some(({ targetVariable }) => targetVariable !== undefined);
+  if (!hasBoundTarget && !members.some((member) => isSource(member.endpoint))) return isHalfSeen && !isMonotoneIn(plan);
   if (over?.nonMonotone && over.members.some(isSource)) return true;
   return clauses.some(
     ({ endpoint: asked, targetVariable, nonMonotone: how }) =>

@@ -67,7 +67,7 @@ const gravity: Record<SourceReport["status"], number> = {
 export const isLost = ({ status }: SourceReport): boolean =>
   status === "failed" || status === "timeout" || status === "skipped";
 
-/** Status of a failed endpoint in its report; one that is left alone by its circuit breaker was not asked. */
+/** Status of a failed endpoint in its report; one that is cooling down by its circuit breaker was not asked. */
 export function failureStatus({ code }: FedwayError): "failed" | "timeout" | "skipped" {
   if (code === "CIRCUIT_OPEN") return "skipped";
   return code === "ENDPOINT_TIMEOUT" || code === "DEADLINE_EXCEEDED" ? "timeout" : "failed";

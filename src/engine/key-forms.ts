@@ -22,7 +22,7 @@ interface Known {
   /** Took keys where the other form was refused. */
   readonly learned?: KeyForm | undefined;
   /** Took keys. */
-  readonly proven?: KeyForm | undefined;
+  readonly accepted?: KeyForm | undefined;
   readonly vain: number;
   /** Keys that a path begins at are taken in a subquery of their own. */
   readonly nestsPaths?: boolean | undefined;
@@ -49,19 +49,19 @@ export class KeyForms {
 
   /** Another form, where the one in use may be the reason why keys were refused. */
   other(clause: FederatedClause, refused: FedwayError): KeyForm | undefined {
-    const { proven, vain = 0 } = this.#known.get(clause.endpoint.url) ?? {};
+    const { accepted, vain = 0 } = this.#known.get(clause.endpoint.url) ?? {};
     if (vain >= mostVain || clause.substituted || refused.details.upstreamStatus === undefined) return undefined;
     const used = this.of(clause);
     if (used === "values" && lacksStart(clause, refused)) return "nested";
     // A FILTER neither substitutes nor binds.
-    if (used === "nested" || proven === used || !clause.pattern.trimStart().startsWith("{")) return undefined;
+    if (used === "nested" || accepted === used || !clause.pattern.trimStart().startsWith("{")) return undefined;
     return mayBeSyntax(refused) ? otherForms[used] : undefined;
   }
 
   /** Keys were answered in the form. */
   answered({ url }: PlannedEndpoint, form: KeyForm): void {
     const known = this.#known.get(url);
-    if (form !== "nested" && known?.proven !== form) this.#known.set(url, { ...known, proven: form, vain: 0 });
+    if (form !== "nested" && known?.accepted !== form) this.#known.set(url, { ...known, accepted: form, vain: 0 });
   }
 
   /** Keys were refused in one form and answered in the other. */
@@ -71,7 +71,7 @@ export class KeyForms {
       this.#known.set(endpoint.url, { ...known, nestsPaths: true, vain: 0 });
       return;
     }
-    this.#known.set(endpoint.url, { ...known, learned: form, proven: form, vain: 0 });
+    this.#known.set(endpoint.url, { ...known, learned: form, accepted: form, vain: 0 });
     this.#onLearned(endpoint, form === "filter");
   }
 

@@ -42,7 +42,7 @@ type Shown =
 /** Everything an error may carry beside its code and message; `next` is one sentence. */
 export interface ErrorDetails extends Partial<Pick<Problem, Shown | "suggestions">> {
   /** Moments between which the endpoint is not asked (ISO 8601). */
-  readonly leftAlone?: { readonly since: string; readonly until: string } | undefined;
+  readonly coolingDown?: { readonly since: string; readonly until: string } | undefined;
   readonly cause?: unknown;
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
-import type { PlanDescription } from "../query/explain.ts";
+import type { PlanDescription } from "../query/records.ts";
 import { planText } from "../views/plan-view.ts";
 import { jsonRow, jsonTerm } from "../results/json-terms.ts";
 import { callerOf, SessionHeader } from "./caller.ts";

@@ -25,9 +25,10 @@ const RunWait = strictObject({
 const mostCharacters = 300;
 
 /** A run as lists show it: without steps and notes, its text cut. */
-function listedRun({ steps: _steps, notes: _notes, asked, ...run }: RunRecord, nowMs: number): RunRecord {
+function listedRun(record: RunRecord, nowMs: number): RunRecord {
+  const { steps: _steps, notes: _notes, asked, ...run } = record;
   const shown = asked && { ...asked, query: asked.query?.slice(0, mostCharacters), repairs: [] };
-  return { ...run, notes: [], asked: shown, elapsedMs: Math.round(elapsedMs(run, nowMs)) };
+  return { ...run, notes: [], asked: shown, elapsedMs: Math.round(elapsedMs(record, nowMs)) };
 }
 
 /** `GET /api/runs`, `GET` and `DELETE /api/runs/{id}`. */

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { unknownId } from "../errors/unknown-id.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
-import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
+import type { QueryAnswer } from "../query/query-service.ts";
 import { descriptionUrl, serviceDescription } from "../registry/descriptions.ts";
 import { resultFormats } from "../results/formats.ts";
 import { bytesOf } from "../results/gathered-body.ts";
@@ -211,7 +211,7 @@ const throughQueryService =
 
 const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
 
-const serverTiming = ({ planMs, firstByteMs, planCached }: QueryTimings): string =>
+const serverTiming = ({ planMs, firstByteMs, planCached }: QueryAnswer["timings"]): string =>
   `plan;dur=${planMs.toFixed(1)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${firstByteMs.toFixed(1)}`;
 
 /** Headers of a SPARQL response, known at its first byte, as a flat list of names and values. */

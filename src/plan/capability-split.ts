@@ -109,8 +109,7 @@ const clauseUse = (
 const evaluatedClause = (clause: FederatedClause): FederatedClause => ({ ...clause, evaluatedHere: true });
 
 /** A clause as a query of its own. */
-export const clauseText = ({ prologue, pattern }: Pick<FederatedClause, "prologue" | "pattern">): string =>
-  `${prologue}SELECT * WHERE ${pattern}`;
+export const clauseText = ({ prologue, pattern }: FederatedClause): string => `${prologue}SELECT * WHERE ${pattern}`;
 
 export const bodyOf = (clause: FederatedClause): QueryTree => parseQuery(clauseText(clause));
 
@@ -183,7 +182,7 @@ function withCapabilities(endpoint: PlannedEndpoint, { capabilities }: PlanConte
 /** True if an endpoint's row cap is known; endpoints hosted by this service have none. */
 export function knowsCuts(
   { id = "", url, rowCap }: PlannedEndpoint,
-  { capabilities, publicUrl }: Pick<PlanContext, "capabilities" | "publicUrl">,
+  { capabilities, publicUrl }: PlanContext,
 ): boolean {
   if (capabilities === undefined || rowCap !== undefined || url.startsWith(`${publicUrl}/`)) return true;
   const view = capabilities.view(id);

@@ -1,4 +1,5 @@
 import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/patterns.ts";
+import type { Query, QueryTree } from "../sparql/query.ts";
 import type { MadePlan } from "./build-plan.ts";
 import { bodyOf, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { type Draft, madeIn } from "./decide-plan.ts";
@@ -47,11 +48,16 @@ export function withRelevantMembers(draft: Draft): Draft {
   const { context, request } = draft.task;
   const sources = request.prune === false ? undefined : context.sources;
   const how = { cutsKnown: (endpoint: PlannedEndpoint) => knowsCuts(endpoint, context), ask: request.ask };
-  const selected = sources?.select(made.plan, how) ?? made.plan;
+  const query = made.query && isParsed(made.query, made.plan) ? made.query : undefined;
+  const selected = sources?.select(made.plan, { ...how, query }) ?? made.plan;
   const isClause = selected.kind === "federated" && selected.clauses.length > made.plan.clauses.length;
   const bodies = isClause ? selected.clauses.map(bodyOf) : made.bodies;
   return { ...draft, made: withClauseMembers({ ...made, plan: selected, bodies }, { sources, how }) };
 }
+
+/** Datasets may have been taken out of the text since it was parsed. */
+const isParsed = (tree: QueryTree, { query }: FederatedPlan): tree is Query =>
+  "tokens" in tree && "text" in tree && tree.text === query;
 
 export const withAbilities = (draft: Draft): Draft =>
   withPlan(draft, withinCapabilities(madeIn(draft), draft.task.context));

@@ -6,7 +6,7 @@ import { allExclusions, type Exclusions } from "./source-selection.ts";
 
 /** How the sources of a clause are selected; without `sources` each pattern is asked at all members. */
 interface ClauseSelection {
-  readonly sources?: Pick<KnownSources, "select"> | undefined;
+  readonly sources?: KnownSources | undefined;
   readonly how: SelectOptions;
 }
 

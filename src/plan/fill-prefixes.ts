@@ -30,7 +30,7 @@ const mostFilled = 20;
  */
 export function withEndpointPrefixes(
   written: SubstitutedText,
-  { context, entry, over }: Omit<PlanTask, "request">,
+  { context, entry, over }: PlanTask,
 ): FilledText | undefined {
   const tokens = tokenize(written.text);
   const missing = undeclaredPrefixes(tokens);
@@ -148,7 +148,7 @@ interface Filled {
 
 const asUsual = "as usual";
 
-const howAt = (id = "", { catalog }: Pick<PlanContext, "catalog">): string =>
+const howAt = (id = "", { catalog }: PlanContext): string =>
   `as at ${id} (${catalog.published.facts(id)?.provenance ?? "probed"})`;
 
 function declared(written: SubstitutedText, filled: readonly Filled[]): FilledText {
@@ -165,10 +165,8 @@ function declared(written: SubstitutedText, filled: readonly Filled[]): FilledTe
   };
 }
 
-type Knowing = Pick<PlanContext, "catalog" | "capabilities">;
-
 /** The endpoint's meaning of an undeclared prefix: the published one, else the probed one. */
-function predefinedAt(id: string, prefix: string, { catalog, capabilities }: Knowing) {
+function predefinedAt(id: string, prefix: string, { catalog, capabilities }: PlanContext) {
   const known = catalog.published.facts(id)?.prefixes.get(prefix);
   const { predefinedPrefixes: probed = {} } = capabilities?.view(id) ?? {};
   const namespace = Object.hasOwn(probed, prefix) ? probed[prefix] : undefined;
@@ -195,7 +193,7 @@ function serviceEntries(tokens: readonly Token[], context: PlanContext): readonl
   return tokens.flatMap((token, at) => {
     const before = isWord(tokens[at - 1], "SILENT") ? tokens[at - 2] : tokens[at - 1];
     if (token.kind !== "iri" || !isWord(before, "SERVICE")) return [];
-    return entryMeant(token.text.slice(1, -1), context) ?? [];
+    return entryMeant(token.text.slice(1, -1), context.catalog) ?? [];
   });
 }
 

@@ -3,7 +3,7 @@ import { queryPatterns, termsOf, type UsedTerm } from "../sparql/patterns.ts";
 import { federationWith } from "./offer-endpoints.ts";
 import type { KnownPart, PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
-import type { ServiceTargets } from "./service-targets.ts";
+import { plannedEndpoint, type ServiceTargets } from "./service-targets.ts";
 
 /** A class or property that is asked for of many things, and the classes that the query says they are of. */
 interface Use extends UsedTerm {
@@ -44,15 +44,15 @@ export function partNotes(query: Query, targets: ServiceTargets, task: PlanTask)
 function askedOf(query: Query, { members }: ServiceTargets, { entry, over }: PlanTask): readonly Asked[] {
   const named = new Map<
     string | undefined,
-    Pick<PlannedEndpoint, "id"> & { readonly all: readonly { readonly id?: string | undefined }[] }
+    { readonly id?: string | undefined; readonly all: readonly { readonly id?: string | undefined }[] }
   >();
-  const name = (iri: string | undefined, { id, over: merged }: Pick<PlannedEndpoint, "id" | "over">): void =>
+  const name = (iri: string | undefined, { id, over: merged }: PlannedEndpoint): void =>
     void named.set(iri, { id, all: merged?.members ?? [{ id }] });
   for (const { target, element } of query.services) {
     const endpoint = members.get(element.from);
     if (target.kind === "iri" && endpoint) name(target.iri, endpoint);
   }
-  if (entry) name(undefined, { id: entry.id });
+  if (entry) name(undefined, plannedEndpoint(entry));
   if (over) named.set(undefined, { all: over.members });
   const placed = Map.groupBy(queryPatterns(query, { services: true }), ({ service }) => service);
   return [...placed].flatMap(([iri, patterns]) => {
@@ -80,7 +80,8 @@ function usesOf(patterns: ReturnType<typeof queryPatterns>): readonly Use[] {
 const isElsewhere = (id: string, use: Use, { terms }: PlanContext): boolean =>
   [...(terms?.endpointsWith(use) ?? [])].some((other) => other !== id);
 
-interface Looking extends Pick<Asked, "uses"> {
+interface Looking {
+  readonly uses: readonly Use[];
   readonly isAsked: (id: string, use: Use) => boolean;
   readonly context: PlanContext;
 }

@@ -5,9 +5,10 @@ import type { UsedTerm } from "../sparql/patterns.ts";
 import type { KnownTerms, PlanContext } from "./plan-request.ts";
 import { keyOf } from "./rank-homes.ts";
 
+type Prologue = Query["prologue"];
+
 /** An IRI as the query writes it, within bounds. */
-export const written = (iri: string, { prologue }: Pick<Query, "prologue">): string =>
-  writtenIri(prologue, iri).slice(0, 200);
+export const written = (iri: string, prologue: Prologue): string => writtenIri(prologue, iri).slice(0, 200);
 
 /** Like enough to be named. */
 const leastLike = 0.5;
@@ -15,22 +16,22 @@ const leastLike = 0.5;
 interface Lacking {
   /** Ids of the endpoints that are asked. */
   readonly ids: readonly string[];
-  readonly parsed: Pick<Query, "prologue">;
+  readonly prologue: Prologue;
   readonly terms: KnownTerms;
 }
 
 /** Text about a term that none of some endpoints has: "`people` has no foaf:nam", and a question that suggests another. */
 export function lackOf(
   term: UsedTerm,
-  { ids, parsed, terms }: Lacking,
+  { ids, prologue, terms }: Lacking,
 ): { readonly lack: string; readonly meant: () => string } {
   const [first, ...others] = ids;
   const who = others.length === 0 ? `\`${first}\` has no` : `None of the ${ids.length} endpoints has`;
   const meant = (): string => {
     const best = terms.nearest(ids, term).find(({ score }) => score >= leastLike);
-    return best === undefined ? "" : ` Did you mean ${written(best.term.slice(1, -1), parsed)}?`;
+    return best === undefined ? "" : ` Did you mean ${written(best.term.slice(1, -1), prologue)}?`;
   };
-  return { lack: `${who} ${written(term.iri, parsed)}`, meant };
+  return { lack: `${who} ${written(term.iri, prologue)}`, meant };
 }
 
 /** A term that no endpoint is known to have. */

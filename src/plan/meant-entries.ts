@@ -1,5 +1,5 @@
 import { editDistance } from "../errors/nearest.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
 import { splitGraphs } from "../sparql/default-graphs.ts";
 import { downLast } from "./offer-endpoints.ts";
 import type { PlanContext } from "./plan-request.ts";
@@ -8,8 +8,8 @@ import type { PlanContext } from "./plan-request.ts";
 export const longestTarget = 2_048;
 
 /** The entry that a SERVICE target names, if it is certain which. */
-export function entryMeant(iri: string, known: Pick<Known, "catalog">): CatalogEntry | undefined {
-  const [entry, ...others] = entriesMeant(iri, known);
+export function entryMeant(iri: string, catalog: Catalog): CatalogEntry | undefined {
+  const [entry, ...others] = entriesMeant(iri, catalog);
   return others.length === 0 ? entry : undefined;
 }
 
@@ -18,7 +18,7 @@ export function entryMeant(iri: string, known: Pick<Known, "catalog">): CatalogE
  * keeps as %20), http or https, the scheme's own port, a slash at the end. Case of scheme and host never counts. Else
  * the one with this URL and default graphs of its own; else the one that is known to be meant by this URL: its alias, a part of its data, its query page.
  */
-function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] {
+function entriesMeant(iri: string, catalog: Catalog): readonly CatalogEntry[] {
   const exact = catalog.byUrl(iri);
   if (exact || iri.length > longestTarget) return exact ? [exact] : [];
   const bare = iri.replaceAll(/^(?:\s|%20)+|(?<!\s|%20)(?:\s|%20)+$/g, "");
@@ -33,19 +33,16 @@ function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonl
 }
 
 /** Entries whose URL with their default graphs taken off is one of these. */
-const inOwnGraphs = (urls: readonly string[], { entries }: Known["catalog"]): readonly CatalogEntry[] =>
+const inOwnGraphs = (urls: readonly string[], { entries }: Catalog): readonly CatalogEntry[] =>
   entries.filter(({ url, defaultGraphs }) => defaultGraphs !== undefined && urls.includes(splitGraphs(url).bare));
-
-/** Sources of suggestions. */
-type Known = Pick<PlanContext, "catalog" | "availability">;
 
 /**
  * Catalogue ids close to one that does not exist, best first: same letters, contained, one or two typing errors. Of those
  * that are equally close, the ones that are down come last.
  */
-export function similarIds(known: Known, id: string): readonly string[] {
+export function similarIds(context: PlanContext, id: string): readonly string[] {
   const wanted = id.slice(0, 64).toLowerCase();
-  return downLast(known.catalog.entries, known)
+  return downLast(context.catalog.entries, context.availability)
     .map((entry) => ({ id: entry.id, distance: idDistance(entry.id.toLowerCase(), wanted) }))
     .filter(({ distance }) => distance <= 2)
     .toSorted((a, b) => a.distance - b.distance)
@@ -70,7 +67,7 @@ function bareUrl(iri: string): string {
 const hostOf = (url: string): string => URL.parse(url)?.host ?? "";
 
 /** Catalogue entries that a refused SERVICE target may have meant, best first; of those equally good, those that are down last. */
-export function nearMisses(known: Known, iri: string): readonly CatalogEntry[] {
+export function nearMisses(context: PlanContext, iri: string): readonly CatalogEntry[] {
   const target = iri.slice(0, 2_000);
   const bare = bareUrl(target);
   const host = hostOf(target.trim());
@@ -80,7 +77,7 @@ export function nearMisses(known: Known, iri: string): readonly CatalogEntry[] {
     (entry) => entry.id === last || entry.id === bare,
     (entry) => host !== "" && hostOf(entry.url) === host,
   ];
-  const entries = downLast(known.catalog.entries, known);
+  const entries = downLast(context.catalog.entries, context.availability);
   const found = tests.flatMap((test) => entries.filter((entry) => test(entry)));
   return [...new Set(found)].slice(0, 5);
 }

@@ -27,21 +27,21 @@ function offeredHomes(homes: readonly Home[], parsed: Query, context: PlanContex
     const first = group.toSorted((one, other) => Number(other.id === original) - Number(one.id === original));
     const [entry, ...copies] = downLast(
       first.flatMap(({ id }) => catalog.byId(id) ?? []),
-      context,
+      context.availability,
     );
     if (entry === undefined) return [];
     const has = group.find(({ id }) => id === entry.id)?.has ?? [];
     const isDescribed = context.terms?.descriptionVersion(entry.id) !== undefined;
     return {
       entry,
-      has: has.map((iri) => written(iri, parsed)),
+      has: has.map((iri) => written(iri, parsed.prologue)),
       provenance: isDescribed ? undefined : catalog.published.facts(entry.id)?.provenance,
       copies: copies.map(({ id }) => id),
     };
   });
   const order = downLast(
     offered.map(({ entry }) => entry),
-    context,
+    context.availability,
   );
   return offered
     .toSorted((one, other) => order.indexOf(one.entry) - order.indexOf(other.entry))
@@ -51,7 +51,7 @@ function offeredHomes(homes: readonly Home[], parsed: Query, context: PlanContex
 /** The same endpoints, those that are down last. */
 export function downLast(
   entries: readonly CatalogEntry[],
-  { availability }: Pick<PlanContext, "availability">,
+  availability: PlanContext["availability"],
 ): readonly CatalogEntry[] {
   if (availability === undefined) return entries;
   const isDown = ({ id }: CatalogEntry): boolean => availability.state(id) === "down";
@@ -162,8 +162,8 @@ function evidenceText(offered: readonly OfferedEndpoint[]): readonly string[] {
 function meantText({ term, suggestion, holders }: MeantTerm, parsed: Query, context: PlanContext): string {
   const federation = federationWith((members) => holders.every((id) => members.has(id)), context);
   const where = holders.length > 1 && federation ? `federation ${federation.id}` : holders.slice(0, 3).join(", ");
-  const iri = written(suggestion.term.slice(1, -1), parsed);
-  return `No endpoint is known to have ${written(term.iri, parsed)}. Did you mean ${iri} (${where})?`;
+  const iri = written(suggestion.term.slice(1, -1), parsed.prologue);
+  return `No endpoint is known to have ${written(term.iri, parsed.prologue)}. Did you mean ${iri} (${where})?`;
 }
 
 /**
@@ -191,7 +191,7 @@ export function misplacedExtension(
 /** The smallest federation whose members are as wanted; that of all described endpoints where no other is. */
 export function federationWith(
   isWanted: (members: ReadonlySet<string>) => boolean,
-  { catalog }: Pick<PlanContext, "catalog">,
+  { catalog }: PlanContext,
 ): Federation | undefined {
   const sizes = catalog.federations.flatMap((federation) => {
     const members = catalog.membersOf(federation).map(({ id }) => id);

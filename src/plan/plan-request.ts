@@ -4,7 +4,7 @@ import type { Query, QueryTree } from "../sparql/query.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { UsedTerm } from "../sparql/patterns.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
-import type { Certificate, Exclusion, TermFacts, ValueKind } from "./source-selection.ts";
+import type { Certificate, TermFacts, Unmatched, ValueKind } from "./source-selection.ts";
 
 /** A query to be planned. */
 export interface PlanRequest {
@@ -25,7 +25,7 @@ export interface PlanRequest {
 }
 
 /** False: every endpoint is asked for everything; "trust": facts are believed; true: facts are verified where they decide. */
-export type Prune = boolean | "trust";
+type Prune = boolean | "trust";
 
 /** Knowledge that planning uses beside the request. */
 export interface PlanContext {
@@ -69,7 +69,7 @@ export interface KnownSources {
   /** Why each of these clauses has no solution; undefined where it may have some. */
   emptyClauses(clauses: readonly AskedClause[]): readonly (EmptyClause | undefined)[];
   /** Certain facts about the terms of an endpoint's triples; undefined: there are none. */
-  facts(endpoint: Pick<PlannedEndpoint, "id" | "url">): TermFacts | undefined;
+  facts(endpoint: PlannedEndpoint): TermFacts | undefined;
   /** Endpoints with the same one have no subject in common; undefined where that is not certain. */
   subjectPartition(endpoint: PlannedEndpoint): string | undefined;
   /** Estimates for each of these clauses; undefined where nothing is known. */
@@ -83,11 +83,13 @@ export interface ClauseEstimate {
   /** Of what kind all values of some of them are. */
   readonly kinds: ReadonlyMap<string, ValueKind>;
   /** Patterns without a match if the kinds are right. */
-  readonly restsOn: Omit<Exclusion, "endpoint">;
+  readonly restsOn: Unmatched;
 }
 
 /** Options of choosing members, beside facts. */
 export interface SelectOptions {
+  /** The plan's query, where it is parsed already. */
+  readonly query?: Query | undefined;
   /** True if the endpoint's row cap is known: a direct answer is not checked. */
   readonly cutsKnown: (endpoint: PlannedEndpoint) => boolean;
   /** Catalogue ids of members that are not left out. */
@@ -95,7 +97,7 @@ export interface SelectOptions {
 }
 
 /** Why a clause has no solution: the endpoint has no match for these patterns. */
-export interface EmptyClause extends Omit<Exclusion, "endpoint"> {
+export interface EmptyClause extends Unmatched {
   readonly certificate: Certificate;
 }
 

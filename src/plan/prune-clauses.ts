@@ -135,7 +135,7 @@ function leftOutText(
   for (const { id, terms: used, name, certificate } of leftOut) {
     const term = used.find((each) => id !== undefined && terms?.hasTerm(id, each) === "no");
     if (terms && term && id !== undefined) {
-      const { lack, meant } = lackOf(term, { ids: [id], parsed: { prologue }, terms });
+      const { lack, meant } = lackOf(term, { ids: [id], prologue, terms });
       // Of several endpoints some need not have what others have.
       const isElsewhere = clauses.some((other) => other !== undefined && terms.hasTerm(other, term) === "yes");
       reasons.set(lack, isElsewhere ? () => "" : meant);

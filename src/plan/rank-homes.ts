@@ -134,7 +134,7 @@ const hostOf = (iri: string): string | undefined => /^https?:\/\/([^/?#:]+)/i.ex
 const domainOf = (host: string): string => host.replace(/^[^.]+\.(?=[^.]+\.)/, "");
 
 /** The endpoints whose engine knows a SERVICE target as an extension, with the uses that are not known. */
-export function extensionHolders(iri: string, { catalog }: Pick<PlanContext, "catalog">): ReadonlyMap<string, number> {
+export function extensionHolders(iri: string, { catalog }: PlanContext): ReadonlyMap<string, number> {
   const known = catalog.entries.filter(
     ({ id, pseudoServices }) =>
       pseudoServices.includes(iri) || catalog.published.facts(id)?.pseudoServices.includes(iri),

@@ -34,7 +34,7 @@ function isBoundTarget({ target, parent, inGraph, place, element }: ServiceClaus
 function plannedFederation(
   federation: Federation,
   place: ClausePlace,
-  { catalog, publicUrl }: Pick<PlanContext, "catalog" | "publicUrl">,
+  { catalog, publicUrl }: PlanContext,
 ): PlannedEndpoint {
   const { id } = federation;
   const [first, ...others] = catalog.membersOf(federation).map((entry) => plannedEndpoint(entry));
@@ -140,7 +140,7 @@ const mostWithKeyword = 64;
 export const isKeyword = (iri: string): boolean => iri.startsWith(keywordPrefix);
 
 /** The entries with the keyword of a target. */
-export const withKeyword = (iri: string, { catalog }: Pick<PlanContext, "catalog">): readonly CatalogEntry[] =>
+export const withKeyword = (iri: string, { catalog }: PlanContext): readonly CatalogEntry[] =>
   catalog.membersOf({ members: [], memberKeywords: [keywordIn(iri)] });
 
 function keywordIn(iri: string): string {
@@ -176,11 +176,7 @@ const keywordNote = (iri: string, entries: readonly CatalogEntry[]): PlanNote =>
   message: `SERVICE <${iri.slice(0, 200)}> was taken to mean ${entries.map(({ id }) => id).join(", ")}.`,
 });
 
-function normalisedNote(
-  iri: string,
-  { id, url }: PlannedEndpoint,
-  { catalog }: Pick<PlanContext, "catalog">,
-): PlanNote {
+function normalisedNote(iri: string, { id, url }: PlannedEndpoint, { catalog }: PlanContext): PlanNote {
   const other = catalog.published.byOtherUrl(iri);
   const facts = id === undefined || other === undefined ? undefined : catalog.published.facts(id);
   const why = other && facts ? `: ${otherUrlText[other.as]} (${facts.provenance})` : "";
@@ -260,7 +256,7 @@ function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanCo
 function entryNamed(iri: string, context: PlanContext): CatalogEntry | undefined {
   const { catalog, egress } = context;
   const isPart = egress === "public" && catalog.published.byOtherUrl(iri)?.as === "part";
-  return isPart ? undefined : (catalog.byUrl(iri) ?? entryMeant(iri, context));
+  return isPart ? undefined : (catalog.byUrl(iri) ?? entryMeant(iri, catalog));
 }
 
 function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {

@@ -13,7 +13,7 @@ export interface Certificate {
   readonly kind: "properties" | "classes" | "triples" | "partition" | "asked" | "unnamed";
   /** One sentence for the reader. */
   readonly because: string;
-  /** ISO 8601: when the fact was seen, and until when it is relied upon; absent where nothing is proven. */
+  /** ISO 8601: when the fact was seen, and until when it is relied upon; absent where nothing is certain. */
   readonly seenAt?: string | undefined;
   readonly until?: string | undefined;
 }
@@ -26,13 +26,16 @@ export interface AskedPattern {
   readonly text: string;
 }
 
-/** An endpoint that is not asked for some patterns because facts say that it has no match. */
-export interface Exclusion {
-  readonly endpoint: PlannedEndpoint;
-  /** Patterns that have no match if the endpoint is excluded rightly. */
+/** Patterns without a match by facts about an endpoint. */
+export interface Unmatched {
   readonly patterns: readonly AskedPattern[];
   /** Milliseconds since the epoch: when the oldest of the facts was seen. */
   readonly seenAt: number;
+}
+
+/** An endpoint that is not asked for some patterns because facts say that it has no match. */
+export interface Exclusion extends Unmatched {
+  readonly endpoint: PlannedEndpoint;
 }
 
 /** Parts that a plan leaves out by facts. Facts are as old as a description, so an answer must not rest on them alone. */
@@ -84,7 +87,7 @@ export interface TermSpace {
 /** Lists of classes and properties: what one lacks, the endpoint has not. Absent: not certain. */
 export interface TermFacts {
   readonly properties?: KnownList<Partial<Record<"subjects" | "objects", TermSpace | undefined>>> | undefined;
-  readonly classes?: Pick<KnownList<never>, "has"> | undefined;
+  readonly classes?: { has(iri: string): boolean } | undefined;
   /** Of the instances of each class, where all triples were read. */
   readonly instances?: ReadonlyMap<string, TermSpace> | undefined;
 }

@@ -12,11 +12,7 @@ export function isTouched({ exclusions, pruned, startedAt }: Run, { endpoint, pa
 }
 
 /** The facts by which endpoints are left out. */
-export function chosenBy(
-  exclusions: Exclusions,
-  pruned: readonly string[],
-  sources: Pick<SourceVerifier, "verifiedAt" | "age">,
-): ChosenBy {
+export function chosenBy(exclusions: Exclusions, pruned: readonly string[], sources: SourceVerifier): ChosenBy {
   // Members without facts were asked; that is as old as its verification.
   const seenAt = Math.min(...exclusions.list.map((one) => one.seenAt));
   const verifiedAt = sources.verifiedAt(exclusions);

@@ -96,7 +96,8 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       const until = now() + timeoutOf(request, options);
       const table = await answerTable(request, context);
       const isComplete = table.status === "ok" || table.status === "empty";
-      const isToBeExplained = request.explainEmpty === true && isComplete && isOfNothing(request.text, table);
+      const isToBeExplained =
+        request.explainEmpty === true && isComplete && isOfNothing(request.text, table.rows, table.boolean);
       return isToBeExplained
         ? { ...table, diagnosis: await whyEmpty(request, table.run, { ...options, until }) }
         : table;
@@ -144,7 +145,7 @@ async function answerTable(request: TableRequest, context: RunContext): Promise<
     const table = await answerBy(run, context, async (plan) => {
       const answer = await tabulate(await evaluated(plan, run, context), most);
       const isComplete = answer.error === undefined && !answer.truncated;
-      return { answer, isOfNothing: isComplete && isOfNothing(request.text, answer) };
+      return { answer, isOfNothing: isComplete && isOfNothing(request.text, answer.rows, answer.boolean) };
     });
     return toTabularAnswer(run, table);
   } catch (error) {
@@ -164,7 +165,7 @@ async function dropRows(request: QueryRequest, context: RunContext): Promise<Sta
         await drained(result.rows, (row) => first.length > 1 || first.push(cellsOfRow(result.variables, row)));
       }
       const boolean = result.kind === "boolean" ? result.value : undefined;
-      const isNone = result.kind === "quads" ? count() === 0 : isOfNothing(request.text, { boolean, rows: first });
+      const isNone = result.kind === "quads" ? count() === 0 : isOfNothing(request.text, first, boolean);
       return { answer: count(), isOfNothing: isNone };
     });
     run.end(completed(run.plan, run.bounds, rows));

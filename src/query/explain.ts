@@ -13,8 +13,6 @@ import { portablePlan } from "../plan/portable-plan.ts";
 import { planNotes } from "./answer-notes.ts";
 import type { PlanDescription, RunRecord } from "./records.ts";
 
-export type { PlanDescription } from "./records.ts";
-
 /** A plan with what a run of it took. */
 export const toAnalyzedPlan = (plan: QueryPlan, run: RunRecord): PlanDescription => ({
   ...toPlanDescription(plan),
@@ -37,7 +35,7 @@ export function toPlanDescription(plan: QueryPlan): PlanDescription {
   return { ...shown, ...placesOf(plan), facts: factsKnown(plan), portable: portablePlan(plan) };
 }
 
-function placesOf(plan: DirectPlan | FederatedPlan): Pick<PlanDescription, "graphs" | "silent" | "over" | "sources"> {
+function placesOf(plan: DirectPlan | FederatedPlan): Partial<PlanDescription> {
   if (plan.kind === "federated") return { over: plan.over && membersOf(plan.over), sources: sourcesOf(plan) };
   const { defaultGraphs, namedGraphs, silent } = plan;
   const hasGraphs = defaultGraphs.length + namedGraphs.length > 0;

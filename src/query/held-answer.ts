@@ -84,5 +84,5 @@ async function beginning(
   while (first.length < 2 && first.at(-1)?.done !== true) first.push(await items.next());
   const rows = first.flatMap(({ done, value }) => (done === true ? [] : [cellsOfRow(result.variables, value)]));
   const next = async (): Promise<IteratorResult<Bindings>> => first.shift() ?? items.next();
-  return { begun: { ...result, rows: readBy(items, next) }, isNothing: isOfNothing(query, { rows }) };
+  return { begun: { ...result, rows: readBy(items, next) }, isNothing: isOfNothing(query, rows) };
 }

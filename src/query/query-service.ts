@@ -1,58 +1,39 @@
 import type { Readable } from "node:stream";
-import type { Prune } from "../plan/plan-request.ts";
+import type { PlanRequest } from "../plan/create-planner.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { PartialAnswers } from "../engine/federation-engine.ts";
 import type { AnswerKind } from "../results/model.ts";
-import type { ChosenBy } from "./records.ts";
+import type { AskedQuery, ChosenBy, PlanDescription, RunRecord, RunStatus } from "./records.ts";
 import type { Admitted } from "./admission.ts";
-import type { PlanDescription } from "./explain.ts";
-import { FedwayError, type Repair } from "../errors/fedway-error.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { PartialKind } from "../engine/completeness.ts";
-import type { AskedQuery, RunEnd, RunRecord, RunStatus } from "./run-log.ts";
+import type { RunEnd, Sender } from "./run-log.ts";
 import type { Viewer } from "./run-control.ts";
 import type { ListedRuns, RunFilter } from "./run-list.ts";
 import type { SessionLog } from "./session-log.ts";
 import type { TabularAnswer } from "./table.ts";
 
 /** A query as a shell (HTTP, MCP, command line) hands it in. */
-export interface QueryRequest {
-  readonly text: string;
-  /** Catalogue id when the request names an endpoint (`/endpoints/{id}/sparql`). */
-  readonly endpointId?: string | undefined;
-  /** Catalogue id when the request names a federation (`/federations/{id}/sparql`). */
-  readonly federationId?: string | undefined;
+export interface QueryRequest extends PlanRequest, Sender {
   /** Accept header, as received; undefined means anything. */
   readonly accept?: string | undefined;
   /** Short name or media type from the `format`/`output`/`results` parameter; wins over `accept`. */
   readonly format?: string | undefined;
   /** Accept-Encoding header, as received. */
   readonly acceptEncoding?: string | undefined;
-  readonly defaultGraphs: readonly string[];
-  readonly namedGraphs: readonly string[];
   /** Wanted time limit in milliseconds; the service's own limit holds when it is lower. */
   readonly timeoutMs?: number | undefined;
-  readonly strict: boolean;
   /** Allow partial results when an endpoint fails; "subset": only rows that are certain. */
   readonly partial: PartialAnswers;
-  /** Leave out endpoints by facts. Default true. */
-  readonly prune?: Prune | undefined;
   /** Rows of a SELECT say which endpoints they came from, in a variable `fedway_from` behind the others. */
   readonly provenance?: boolean | undefined;
   /** No answer of an endpoint will do that is kept from an earlier query (Cache-Control: no-cache). Default false. */
   readonly fresh?: boolean | undefined;
   readonly signal: AbortSignal;
-  /** Owner of the query, such as an address: owners take turns where queries wait, and see the text in the run's record. */
-  readonly owner?: string | undefined;
   /** The call that the query is part of, such as that of a tool; absent: it is one of its own. */
   readonly admitted?: Admitted | undefined;
   /** It may not ask endpoints that need the operator's credentials: it comes from a page of another site. Default false. */
   readonly withoutCredentials?: boolean | undefined;
-  /** Session id chosen by the client; groups its queries, never shown to others. */
-  readonly session?: string | undefined;
-  /** Question that it answers, where that may be kept with its text. */
-  readonly question?: string | undefined;
-  /** Earlier repairs of `text`, for the run's record. */
-  readonly repairs?: readonly Repair[] | undefined;
   /** `context` of the span that the run belongs to. */
   readonly trace?: unknown;
 }
@@ -81,18 +62,16 @@ export interface QueryAnswer {
   readonly notes: readonly PlanNote[];
   /** Facts by which endpoints were left out, as known at the first byte. */
   readonly facts?: ChosenBy | undefined;
-  readonly timings: QueryTimings;
+  /** Milliseconds spent in each stage before the first byte. */
+  readonly timings: {
+    readonly planMs: number;
+    /** From the start of the execution to its first byte. */
+    readonly firstByteMs: number;
+    /** The plan came from the cache. */
+    readonly planCached: boolean;
+  };
   /** Of a body that streams: how the run ends, soon after the body. It never rejects. */
   readonly ending?: Promise<RunEnd> | undefined;
-}
-
-/** Milliseconds spent in each stage before the first byte. */
-export interface QueryTimings {
-  readonly planMs: number;
-  /** From the start of the execution to its first byte. */
-  readonly firstByteMs: number;
-  /** The plan came from the cache. */
-  readonly planCached: boolean;
 }
 
 /** The use case: one SPARQL query in, one answer out. */
@@ -105,12 +84,7 @@ export interface QueryService {
   /** Plans, runs and collects at most `maxRows` rows. Failures after planning are data (`status`, `diagnosis`). */
   table(request: TableRequest): Promise<TabularAnswer>;
   /** The plan without running it. @throws FedwayError on syntax errors */
-  explain(
-    request: Pick<
-      QueryRequest,
-      "text" | "endpointId" | "federationId" | "strict" | "prune" | "defaultGraphs" | "namedGraphs"
-    >,
-  ): PlanDescription;
+  explain(request: PlanRequest): PlanDescription;
   /** Runs a query, drops its rows and gives the plan with the run's record; a failure of the run is in it. @throws FedwayError as `run` */
   analyze(request: QueryRequest): Promise<PlanDescription>;
   /**

@@ -3,7 +3,8 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
 import type { Admission } from "./admission.ts";
 import { runUnknown } from "./query-service.ts";
-import { type OwnedRecord, ownerDigest, type RunLog, type RunRecord, shownTo } from "./run-log.ts";
+import { type OwnedRecord, ownerDigest, type RunLog, shownTo } from "./run-log.ts";
+import type { RunRecord } from "./records.ts";
 import { type ListedRuns, pageOf, type RunFilter } from "./run-list.ts";
 import type { shareRuns } from "./shared-runs.ts";
 
@@ -16,7 +17,7 @@ export interface Viewer {
 
 interface RunControlOptions {
   readonly log: RunLog;
-  readonly admission: Pick<Admission, "listed" | "onListed">;
+  readonly admission: Admission;
   /** Absent: there is no other process. */
   readonly shared: ReturnType<typeof shareRuns> | undefined;
   readonly store: Pick<Store, "get" | "put" | "list" | "watch"> | undefined;
@@ -34,7 +35,8 @@ const requestMs = 60_000;
 const settleMs = 3_000;
 
 /** Finds, lists and ends runs, and calls without a run, of this process and of those that share its store. */
-export function createRunControl({ log, admission, shared, store, now }: RunControlOptions) {
+export function createRunControl(options: RunControlOptions) {
+  const { log, admission, shared, store, now } = options;
   const idOf = (call: string): string =>
     `${callsPlace.toString(36)}-${shared === undefined ? "" : `${shared.name}-`}${call}`;
   const calls = (): readonly OwnedRecord[] => Array.from(admission.listed, (call) => callRecord(call, idOf(call.id)));
@@ -46,7 +48,7 @@ export function createRunControl({ log, admission, shared, store, now }: RunCont
     return call !== undefined || log.cancel(id, cancelledBy(by));
   };
 
-  const ends = createEndWatch(find, { log, shared, now });
+  const ends = createEndWatch(find, options);
   admission.onListed = () => {
     shared?.changed(callsPlace);
     ends.callsChanged();
@@ -92,7 +94,7 @@ export function createRunControl({ log, admission, shared, store, now }: RunCont
 /** Waits for the ends of runs and calls, of this process and of those that share its store. */
 function createEndWatch(
   find: (id: string) => Promise<OwnedRecord | undefined>,
-  { log, shared, now }: Pick<RunControlOptions, "log" | "shared" | "now">,
+  { log, shared, now }: RunControlOptions,
 ) {
   // Calls without a run share one name.
   const { ends } = log;

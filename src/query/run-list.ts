@@ -33,20 +33,19 @@ export interface ListedRuns<Listed = RunRecord> {
   readonly next?: string | undefined;
 }
 
-interface Place {
-  /** When the first page was requested: pending runs are equally old on each page. */
-  readonly atMs: number;
+interface Ranked {
   readonly rank: number;
   readonly id: string;
 }
 
-/** Milliseconds that a run has taken, by this moment when it is under way. */
-export const elapsedMs = (
-  { startedAt, durationMs }: Pick<RunRecord, "startedAt" | "durationMs">,
-  nowMs: number,
-): number => durationMs ?? Math.max(0, nowMs - Date.parse(startedAt));
+interface Place extends Ranked {
+  /** When the first page was requested: pending runs are equally old on each page. */
+  readonly atMs: number;
+}
 
-type Ranked = Pick<Place, "rank" | "id">;
+/** Milliseconds that a run has taken, by this moment when it is under way. */
+export const elapsedMs = ({ startedAt, durationMs }: RunRecord, nowMs: number): number =>
+  durationMs ?? Math.max(0, nowMs - Date.parse(startedAt));
 
 const compare = (a: Ranked, b: Ranked): number => b.rank - a.rank || (a.id < b.id ? 1 : -Number(a.id > b.id));
 

@@ -16,22 +16,25 @@ import type { Refutation } from "./verified-answer.ts";
 import { isTouched, shownFacts } from "./chosen-by.ts";
 import type { AskedQuery, ChosenBy, RunRecord, RunStatus } from "./records.ts";
 import type { Admitted } from "./admission.ts";
-import type { QueryRequest } from "./query-service.ts";
 import { type SlowLog, slowRun } from "./slow-log.ts";
 
 export { lacksRows } from "../engine/completeness.ts";
-export type { AskedQuery, RunRecord, RunStatus } from "./records.ts";
 
 /** A record with its owner, as `ownerDigest` names him; never shown as it is. */
 export interface OwnedRecord extends RunRecord {
   readonly owner?: string | undefined;
 }
 
-/** How a run ended. */
-export interface RunEnd {
+/** An end without the causes of its error, which may hold anything. */
+interface KeptEnd {
   readonly status: RunStatus;
   readonly partial?: PartialKind | undefined;
   readonly rows?: number | undefined;
+  readonly error?: { readonly code: ErrorCode; readonly message: string } | undefined;
+}
+
+/** How a run ended. */
+export interface RunEnd extends KeptEnd {
   readonly error?: FedwayError;
 }
 
@@ -54,17 +57,30 @@ interface RunLogOptions {
 }
 
 /** Query that all runs of one plan share; kept once for them all. */
-export interface PlannedQuery extends Pick<AskedQuery, "query" | "endpoint" | "federation"> {
+export interface PlannedQuery {
   /** SHA-256 of the text. */
   readonly hash: string;
+  /** Absent where it is too long to be kept. */
+  readonly query?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly federation?: string | undefined;
 }
 
-/** An end without the causes of its error, which may hold anything. */
-interface KeptEnd extends Omit<RunEnd, "error"> {
-  readonly error?: Pick<FedwayError, "code" | "message"> | undefined;
+/** The owner of a query, and the session that he has put it into. */
+export interface SessionOwner {
+  /** Owner of the query, such as an address: owners take turns where queries wait, and see the text in the run's record. */
+  readonly owner?: string | undefined;
+  /** Session id chosen by the client; groups its queries, never shown to others. */
+  readonly session?: string | undefined;
 }
 
-type Whose = Pick<QueryRequest, "owner" | "session" | "repairs" | "question">;
+/** Sender of a query, and its reason. */
+export interface Sender extends SessionOwner {
+  /** Question that it answers, where that may be kept with its text. */
+  readonly question?: string | undefined;
+  /** Earlier repairs of the text, for the run's record. */
+  readonly repairs?: readonly Repair[] | undefined;
+}
 
 /** A run and what is kept of it; its public record is made on demand. A class, because one is made for every query. */
 export class Run {
@@ -80,7 +96,7 @@ export class Run {
   exclusions: Exclusions | undefined;
   /** Questions that copies of triples spared its members; absent where its plan leaves none out. */
   pruned: PrunedKeys | undefined;
-  facts: Omit<ChosenBy, "refuted"> | undefined;
+  facts: ChosenBy | undefined;
   /** Endpoints whose facts turned out to be wrong. */
   refuted: readonly string[] = none;
   readonly planned: PlannedQuery;
@@ -93,12 +109,12 @@ export class Run {
   durationMs: number | undefined;
   end: KeptEnd | undefined;
   /** The call that it is part of, while it is under way. */
-  call: Pick<Admitted, "cancel"> | undefined;
+  call: Admitted | undefined;
   readonly #options: RunLogOptions;
 
   constructor(
-    { place, plan, planned }: Pick<Run, "place" | "planned"> & { readonly plan: QueryPlan },
-    whose: Whose,
+    { place, plan, planned }: { readonly place: number; readonly plan: QueryPlan; readonly planned: PlannedQuery },
+    whose: Sender,
     options: RunLogOptions,
   ) {
     const process = options.name === undefined ? "" : `${options.name}-`;
@@ -200,7 +216,7 @@ export function createRunLog({ onFinish, slow, keepBytes = defaultKeepBytes, ...
   const kept = (from: number, to: number): readonly OwnedRecord[] =>
     runs.slice(from, to).flatMap((run) => (run ? toRecord(run) : []));
   return {
-    open(plan: QueryPlan, planned: PlannedQuery, whose: Whose = {}): Run {
+    open(plan: QueryPlan, planned: PlannedQuery, whose: Sender = {}): Run {
       const run = new Run({ place: next, plan, planned }, whose, options);
       running += 1;
       ended.delete(next);

@@ -1,4 +1,4 @@
-import type { RunStatus } from "./run-log.ts";
+import type { RunStatus } from "./records.ts";
 
 /** A query of a session. */
 interface QueryCall {

@@ -2,7 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
 import { endpointsOf } from "./explain.ts";
 import type { QueryRequest } from "./query-service.ts";
-import { ownerDigest, type Run, textHash } from "./run-log.ts";
+import { ownerDigest, type PlannedQuery, type Run, type SessionOwner, textHash } from "./run-log.ts";
 import type { SessionCall } from "./session-figures.ts";
 import { createWriteBehind } from "./write-behind.ts";
 import { parsedJson } from "../values.ts";
@@ -27,7 +27,7 @@ export interface SessionUse {
 }
 
 /** A tool that was called in a session; `informs`: to learn what endpoints hold, or how to write a query. */
-interface ToolUse extends Pick<QueryRequest, "owner" | "session"> {
+interface ToolUse extends SessionOwner {
   readonly tool: string;
   readonly informs: boolean;
   readonly ms?: number | undefined;
@@ -86,7 +86,7 @@ export function createSessionLog({ now, store, name = "", budget }: SessionLogOp
   const sessions = new Map<string, Session>();
   const sharing = store && shareSessions({ store, name, sessions });
   let kept = 0;
-  const add = (whose: Pick<QueryRequest, "owner" | "session">, call: SessionCall): void => {
+  const add = (whose: SessionOwner, call: SessionCall): void => {
     const key = keyOf(whose);
     const session = sessions.get(key) ?? { calls: [], forgotten: 0, weight: 0, lastMs: 0 };
     sessions.delete(key);
@@ -111,7 +111,7 @@ export function createSessionLog({ now, store, name = "", budget }: SessionLogOp
   };
   return {
     /** Lets a call of a session begin. @throws FedwayError `SESSION_SPENT` where it has used up one of its limits */
-    admit(whose: Pick<QueryRequest, "owner" | "session">): void {
+    admit(whose: SessionOwner): void {
       if (whose.session !== undefined && budget) refuseSpent(sessions.get(keyOf(whose))?.used, budget);
     },
     /** Notes a run that is over. */
@@ -132,7 +132,7 @@ export function createSessionLog({ now, store, name = "", budget }: SessionLogOp
       if (session !== undefined) add({ owner, session }, { kind: "tool", atMs: now() - ms, ms, ...call });
     },
     /** Undefined for a session that nothing is known of. @throws FedwayError `STORE_FAILED` */
-    async calls(whose: Pick<QueryRequest, "owner" | "session">): Promise<KnownCalls | undefined> {
+    async calls(whose: SessionOwner): Promise<KnownCalls | undefined> {
       const key = keyOf(whose);
       const own = sessions.get(key);
       const parts = [...(own ? [own] : []), ...((await sharing?.others(key)) ?? [])];
@@ -191,10 +191,10 @@ function shareSessions({ store, name, sessions }: Shared) {
 }
 
 /** Owners choose the names of their sessions, so those of two owners may be the same. */
-const keyOf = ({ owner, session }: Pick<QueryRequest, "owner" | "session">): string =>
+const keyOf = ({ owner, session }: SessionOwner): string =>
   textHash(`${ownerDigest(owner) ?? ""} ${session ?? ""}`).slice(0, 32);
 
-const targetKey = ({ hash, endpoint, federation }: Pick<Run["planned"], "hash" | "endpoint" | "federation">): string =>
+const targetKey = ({ hash, endpoint, federation }: PlannedQuery): string =>
   `${hash.slice(0, 32)} ${endpoint ?? ""} ${federation ?? ""}`;
 
 function callOf({ id, startedAt, durationMs = 0, plan, planned, sources, end, repairs, question }: Run): SessionCall {

@@ -1,10 +1,16 @@
 import { clientOf } from "../clients/client-name.ts";
+import type { ErrorCode } from "../errors/codes.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
-import type { Run, RunRecord } from "./run-log.ts";
+import type { Run } from "./run-log.ts";
+import type { RunStatus } from "./records.ts";
 
 /** Logged facts of a slow query. */
-interface SlowRun extends Pick<RunRecord, "queryHash" | "client" | "status" | "code"> {
+interface SlowRun {
   readonly run: string;
+  readonly client: string | undefined;
+  readonly status: RunStatus;
+  readonly code: ErrorCode | undefined;
+  readonly queryHash: string;
   readonly plan: QueryPlan["kind"];
   readonly ms: number;
   /** The slowest, slowest first. */

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { cancellation, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { type DirectPlan, type FederatedPlan, factsKnown, type QueryPlan } from "../plan/query-plan.ts";
+import type { PlanRequest } from "../plan/create-planner.ts";
 import { PrunedKeys } from "../plan/pruned-keys.ts";
 import { allExclusions, type Exclusions } from "../plan/source-selection.ts";
 import type { Span } from "../telemetry/tracing.ts";
@@ -103,7 +104,7 @@ export class StartedRun {
   }
 
   /** Plans the query anew: facts were wrong, or could not be verified. @throws FedwayError what the planner throws */
-  replan(change: Pick<QueryRequest, "prune"> & { readonly ask?: readonly string[] }): void {
+  replan(change: Partial<PlanRequest>): void {
     this.plan = this.#context.planner.plan({ ...this.#request, ...change }).plan;
     this.#run.replan(this.plan);
     // What was learnt of the sources belongs to an answer that is dropped.
@@ -224,7 +225,7 @@ function deadlineAdvice(plan: QueryPlan, request: QueryRequest, context: RunCont
 }
 
 /** The error, saying what an answer without the member that failed would be, where there is one. */
-function advised(error: FedwayError, { plan, bounds }: Pick<StartedRun, "plan" | "bounds">): FedwayError {
+function advised(error: FedwayError, { plan, bounds }: StartedRun): FedwayError {
   const { code, message, details, kind } = error;
   const { where, next = "" } = details;
   const isPartial = bounds.partial === true || next.includes("partial=true");

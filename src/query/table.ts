@@ -6,10 +6,10 @@ import { FedwayError, type Problem, toFedwayError, toProblem } from "../errors/f
 import type { PlanNote } from "../plan/query-plan.ts";
 import type { Bindings, QueryResult } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
-import type { ChosenBy } from "./records.ts";
-import { type PlanDescription, toPlanDescription } from "./explain.ts";
+import type { ChosenBy, PlanDescription, RunStatus } from "./records.ts";
+import { toPlanDescription } from "./explain.ts";
 import { notesOf, planNotes } from "./answer-notes.ts";
-import { brokenOff, completed, type RunEnd, type RunStatus } from "./run-log.ts";
+import { brokenOff, completed, type RunEnd } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
 
 /** An answer with its rows as a table, and how it went. */
@@ -45,7 +45,7 @@ export const mayCountNothing = (query: string): boolean =>
   /\b(?:COUNT|SUM|AVG|MIN|MAX|SAMPLE|GROUP_CONCAT)\s*\(/i.test(query) && !/\bGROUP\s+BY\b/i.test(query);
 
 /** True if a whole answer looks like that of patterns without solutions: no rows, ASK false, or aggregates that are 0 or unbound. */
-export function isOfNothing(query: string, { boolean, rows }: Pick<Table, "boolean" | "rows">): boolean {
+export function isOfNothing(query: string, rows: Table["rows"], boolean?: boolean): boolean {
   if (boolean !== undefined) return !boolean;
   const [row, ...others] = rows;
   if (row === undefined || others.length > 0) return row === undefined;

@@ -157,11 +157,7 @@ async function narrowed(
 }
 
 /** The requests are the run's. */
-export const askingFor = ({
-  bounds,
-}: {
-  readonly bounds: Pick<ExecutionBounds, "signal" | "sources" | "requests">;
-}): AskOptions => ({
+export const askingFor = ({ bounds }: { readonly bounds: ExecutionBounds }): AskOptions => ({
   signal: bounds.signal,
   budget: bounds.requests,
   onAnswer(id, { requests, bytes }) {

@@ -76,7 +76,7 @@ export class MemberView {
   }
 
   /** Of how many members the properties are known. */
-  get known(): SourceSelection["facts"] & object {
+  get known(): NonNullable<SourceSelection["facts"]> {
     const members = this.#members.length;
     return { known: members - this.#openProperties.length, members };
   }
@@ -154,7 +154,7 @@ export class MemberView {
   }
 
   /** Where it is left out, no fact proves that it has no match. */
-  isUnproven(member: number, shape?: Shape): boolean {
+  isUnverified(member: number, shape?: Shape): boolean {
     return this.#onlyNamed && (shape?.graph !== undefined || this.#facts[member]?.properties === undefined);
   }
 
@@ -196,7 +196,7 @@ export class MemberView {
   /** How many members lack the property or class, by the list that proves it. */
   #without(shape: Shape, having: readonly PatternSource[]): Map<Kind, number> {
     const asked = new Set(having.map(({ member }) => member));
-    const unnamed = [...this.#facts.keys()].filter((member) => this.isUnproven(member) && !asked.has(member)).length;
+    const unnamed = [...this.#facts.keys()].filter((member) => this.isUnverified(member) && !asked.has(member)).length;
     const lacking = this.#facts.length - having.length - unnamed;
     const open = having.filter(({ member }) => this.#facts[member]?.classes === undefined).length;
     const properties = isInstance(shape) ? this.#openClasses.length - open - unnamed : lacking;

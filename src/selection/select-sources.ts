@@ -17,11 +17,11 @@ import { anything, isInstance, keyOf, type Shape, toAsked } from "./shape.ts";
 export function selectSources(
   plan: FederatedPlan,
   table: FactTable,
-  { cutsKnown, ask }: SelectOptions = { cutsKnown: () => true },
+  { query: parsed, cutsKnown, ask }: SelectOptions = { cutsKnown: () => true },
 ): FederatedPlan | DirectPlan {
   const { over } = plan;
   if (over === undefined || over.members.length < 2) return plan;
-  const query = parseQuery(plan.query);
+  const query = parsed ?? parseQuery(plan.query);
   // A description may be made of any triple.
   if (query.form === "DESCRIBE") return plan;
   const view = new MemberView(table, over.members, { ask, onlyNamed: over.onlyNamed });

@@ -146,8 +146,8 @@ export class SourceVerifier {
       // Members without facts were asked.
       const found = Number.isFinite(seenAt) ? seenAt : Number.NEGATIVE_INFINITY;
       for (const { key } of patterns) {
-        const proven = Math.max(found, existence.lacks(endpoint, key)?.seenAt ?? Number.NEGATIVE_INFINITY);
-        if (Number.isFinite(proven)) since = Math.min(since, proven);
+        const verified = Math.max(found, existence.lacks(endpoint, key)?.seenAt ?? Number.NEGATIVE_INFINITY);
+        if (Number.isFinite(verified)) since = Math.min(since, verified);
       }
     }
     const ms = now() - since;

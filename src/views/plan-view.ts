@@ -1,4 +1,4 @@
-import type { PlanDescription } from "../query/explain.ts";
+import type { PlanDescription } from "../query/records.ts";
 import { codeView, noteFact, runView } from "./run-view.ts";
 import { type Cell, firstOf, type View, viewText } from "./view.ts";
 import { amountText, momentText } from "../figures.ts";

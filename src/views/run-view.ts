@@ -1,6 +1,5 @@
 import { amountText, latencyText, momentText, numberText, sizeText } from "../figures.ts";
-import type { PlanDescription } from "../query/explain.ts";
-import type { RunRecord, RunStatus } from "../query/run-log.ts";
+import type { PlanDescription, RunRecord, RunStatus } from "../query/records.ts";
 import { type Cell, type Fact, firstOf, unknown, type Value, type View } from "./view.ts";
 
 type Source = RunRecord["sources"][number];
@@ -111,7 +110,7 @@ const unasked: Readonly<Record<string, string>> = { planned: "planned", running:
 
 function reasonsOf({ mirror, reason, leftAlone, learned = [], cached = 0, shared = 0 }: Source): Cell {
   const reasons: readonly Cell[] = [
-    leftAlone === undefined ? reason : `left alone since ${leftAlone.since}, asked again at ${leftAlone.until}`,
+    leftAlone === undefined ? reason : `cooling down since ${leftAlone.since}, asked again at ${leftAlone.until}`,
     mirror && { text: `asked at its mirror ${mirror}`, endpoint: mirror },
     cached + shared > 0 ? `${amountText(cached + shared, "answer")} without a request` : undefined,
     ...learned,

@@ -42,7 +42,7 @@ export function outcomeOf(
   const shapes = columns
     .slice(0, mostColumns)
     .map((name, at) => [name, columnOf(rows.map((row) => row[at] ?? null))] as const);
-  const status = isOfNothing(query, table) ? "empty" : "ok";
+  const status = isOfNothing(query, rows, table.boolean) ? "empty" : "ok";
   return { atMs, status, run, size: sizeOf(query, table), ms, columns: Object.fromEntries(shapes) };
 }
 

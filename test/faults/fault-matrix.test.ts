@@ -2,7 +2,7 @@ import { request as send, type IncomingMessage } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/app.ts";
-import type { RunRecord } from "../../src/query/run-log.ts";
+import type { RunRecord } from "../../src/query/records.ts";
 import { federationTurtle } from "../support/catalog-folder.ts";
 import { until } from "../support/eventually.ts";
 import { type EndpointFault, endpointFaults, startFaultyEndpoints } from "../support/faulty-endpoint.ts";

@@ -145,6 +145,19 @@ export const modules: readonly Module[] = [
   },
   {
     name: "plan",
+    publicFiles: [
+      "create-planner.ts",
+      "fill-prefixes.ts",
+      "known-terms.ts",
+      "meant-entries.ts",
+      "offer-endpoints.ts",
+      "passes.ts",
+      "plan-request.ts",
+      "portable-plan.ts",
+      "pruned-keys.ts",
+      "query-plan.ts",
+      "source-selection.ts",
+    ],
     imports: [
       { module: "sparql" },
       { module: "engine/expressions", files: ["regular-expressions.ts"] },
@@ -157,6 +170,7 @@ export const modules: readonly Module[] = [
   {
     // Which endpoints have matches of a pattern: facts of the registry, for the planner.
     name: "selection",
+    publicFiles: ["endpoint-keys.ts", "open-sources.ts"],
     imports: [
       ...whole("plan", "sparql", "registry", "rdf"),
       { module: "results", files: ["terms.ts"] },
@@ -202,6 +216,20 @@ export const modules: readonly Module[] = [
   },
   {
     name: "query",
+    publicFiles: [
+      "admission.ts",
+      "create-query-service.ts",
+      "probe.ts",
+      "query-service.ts",
+      "records.ts",
+      "run-list.ts",
+      "run-log.ts",
+      "session-exports.ts",
+      "session-figures.ts",
+      "slow-log.ts",
+      "start-run.ts",
+      "table.ts",
+    ],
     imports: [
       ...whole("plan", "results"),
       { module: "store", files: ["store.ts"], typesOnly: true },
@@ -274,7 +302,7 @@ export const modules: readonly Module[] = [
     name: "views",
     imports: [
       ...whole("html.ts"),
-      { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
+      { module: "query", files: ["records.ts"], typesOnly: true },
       { module: "registry", files: ["schema.ts"], typesOnly: true },
     ],
     packages: [],
@@ -325,7 +353,7 @@ export const modules: readonly Module[] = [
     // Runs in browsers: of the service it knows what its answers look like, and which prefixes are well known.
     name: "http/pages/browser",
     imports: [
-      { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
+      { module: "query", files: ["records.ts"], typesOnly: true },
       ...whole("html.ts", "views", "http/pages/browser/views"),
       { module: "completion", files: ["completion.ts"], typesOnly: true },
       { module: "rdf", files: ["well-known-prefixes.ts"] },

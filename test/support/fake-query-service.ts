@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { HttpSettings } from "../../src/http/http-deps.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "../../src/query/query-service.ts";
-import type { RunRecord } from "../../src/query/run-log.ts";
+import type { RunRecord } from "../../src/query/records.ts";
 import { createSessionLog } from "../../src/query/session-log.ts";
 import type { TabularAnswer } from "../../src/query/table.ts";
 

@@ -1,4 +1,4 @@
-import type { RunRecord } from "../../src/query/run-log.ts";
+import type { RunRecord } from "../../src/query/records.ts";
 import { tableOf } from "./table-rows.ts";
 import { startService } from "./running-service.ts";
 import { until } from "./eventually.ts";

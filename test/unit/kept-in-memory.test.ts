@@ -27,7 +27,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "engine/execution-account.ts",
     "engine/expressions/backtracking.ts",
     "engine/expressions/xpath-pattern.ts",
-    "engine/followed-clause.ts",
+    "engine/bound-target.ts",
     "engine/shared-answers.ts#open #batches",
     "engine/sources/key-routes.ts",
     "engine/sources/merged-graph.ts",

@@ -43,7 +43,7 @@ export interface Place {
 export function placeMeant({ endpoint, federation }: CheckRequest, { catalog }: CheckOptions): Place {
   if (endpoint !== undefined && federation === undefined) {
     const name = endpoint.trim().replace(/^<(.*)>$/s, "$1");
-    const entry = catalog.byId(name) ?? catalog.byId(name.toLowerCase()) ?? entryMeant(name, { catalog });
+    const entry = catalog.byId(name) ?? catalog.byId(name.toLowerCase()) ?? entryMeant(name, catalog);
     if (entry) {
       const isUrl = name.includes("://");
       return { endpointId: entry.id, repairs: isUrl ? [] : repaired(endpoint, entry.id) };
@@ -69,7 +69,7 @@ export function endpointsOf(text: string, place: Place, { catalog }: CheckOption
   const federation = federationId === undefined ? undefined : catalog.federation(federationId);
   const named = [...text.slice(0, 200_000).matchAll(target)].slice(0, mostEndpoints).flatMap(([, iri, word]) => {
     const name = iri?.trim() ?? word ?? "";
-    return (catalog.byId(name) ?? entryMeant(name, { catalog }))?.id ?? [];
+    return (catalog.byId(name) ?? entryMeant(name, catalog))?.id ?? [];
   });
   const members = federation ? catalog.membersOf(federation).map(({ id }) => id) : [];
   return [...new Set([...(endpointId === undefined ? [] : [endpointId]), ...named, ...members])].slice(

@@ -23,7 +23,7 @@ function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoints): rea
   );
   return downLast(
     ids.flatMap((id) => known.catalog.byId(id) ?? []),
-    known,
+    known.availability,
   );
 }
 

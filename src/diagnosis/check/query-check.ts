@@ -164,7 +164,7 @@ function askedIn(
 ): Pick<QueryScope, "ids" | "vocabularies"> {
   const { catalog } = options;
   const ids = (): readonly string[] => {
-    if (service !== undefined) return [entryMeant(service, { catalog })?.id].filter((id) => id !== undefined);
+    if (service !== undefined) return [entryMeant(service, catalog)?.id].filter((id) => id !== undefined);
     if (place.endpointId !== undefined) return [place.endpointId];
     const isAll = plan.kind === "rejected" ? plan.reason.code === "SERVICE_REQUIRED" : "over" in plan && plan.over;
     const federation = catalog.federation(place.federationId ?? (isAll ? describedFederation.id : ""));

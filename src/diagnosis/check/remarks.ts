@@ -15,7 +15,7 @@ export function createRemarks(terms: KnownTerms, { catalog }: Pick<PlanContext, 
   return (parsed, plan, { entry, over }) => {
     const outside = entry ? [entry] : (over?.members ?? (plan.kind === "direct" ? [plan.endpoint] : []));
     const lacking = usedTerms(parsed).flatMap(({ service, terms: used }) => {
-      const asked = service === undefined ? outside : [entryMeant(service, { catalog })];
+      const asked = service === undefined ? outside : [entryMeant(service, catalog)];
       const ids = asked.flatMap((each) => each?.id ?? []);
       if (ids.length === 0 || ids.length < asked.length) return [];
       const described = ids.flatMap((endpoint) => {
@@ -25,7 +25,7 @@ export function createRemarks(terms: KnownTerms, { catalog }: Pick<PlanContext, 
       return used
         .filter((term) => ids.every((id) => terms.hasTerm(id, term) === "no"))
         .map((term) => {
-          const { lack, meant } = lackOf(term, { ids, parsed, terms });
+          const { lack, meant } = lackOf(term, { ids, prologue: parsed.prologue, terms });
           const read = described.map(({ endpoint, time }) => ({ endpoint, time, term, count: 0 }));
           return { lack, meant, read };
         });

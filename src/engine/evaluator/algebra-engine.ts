@@ -12,7 +12,7 @@ import type { Operation } from "./algebra.ts";
 import type { Evaluate, Execution, Result } from "./execution.ts";
 import { createRun, type Run } from "./run.ts";
 import { Truths } from "./truths.ts";
-import type { ClauseAt } from "../followed-clause.ts";
+import type { ClauseAt } from "../bound-target.ts";
 import { ExecutionAccount } from "../execution-account.ts";
 import { goesOnWithout, withItems } from "../executor.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
@@ -159,7 +159,7 @@ function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafS
   const labelled: ClauseLeafOptions = {
     clauseSizes,
     sizes,
-    following: { bounds, clauseAt, values: new Set() },
+    boundTargets: { bounds, clauseAt, values: new Set() },
     executor: createClauseExecutor({ ...making, identified }),
     held,
     identified,

@@ -10,7 +10,7 @@ import {
   type Summary,
   summarisingClause,
 } from "../demand.ts";
-import { createFollowedRows, type FollowedOptions } from "../followed-clause.ts";
+import { createBoundTargetRows, type BoundTargetOptions } from "../bound-target.ts";
 import { createLabelledRows, type LabelledRowsOptions } from "../labelled-rows.ts";
 import { firstRows } from "./first-rows.ts";
 import { innerName, outerName } from "./inner-names.ts";
@@ -20,7 +20,7 @@ import type { LeafClause } from "./leaf.ts";
 export interface ClauseLeafOptions extends LabelledRowsOptions {
   readonly clauseSizes: ClauseSizes;
   readonly sizes: BlockSizes;
-  readonly following: Omit<FollowedOptions, "rowsOf">;
+  readonly boundTargets: Omit<BoundTargetOptions, "rowsOf">;
 }
 
 /** A SERVICE clause as its leaf asks it. */
@@ -35,7 +35,7 @@ export function toLeafClause(clause: FederatedClause, options: ClauseLeafOptions
   const solutions =
     target === undefined
       ? askedRows(clause)
-      : createFollowedRows(clause, target, { ...options.following, rowsOf: askedRows });
+      : createBoundTargetRows(clause, target, { ...options.boundTargets, rowsOf: askedRows });
   return {
     ...clause,
     variables,

@@ -68,11 +68,11 @@ export async function join({ input, conditions = [] }: Join, execution: Executio
     undefined,
   );
   // Keys can be sent along with each next clause, and no product of unrelated solutions is made.
-  const [followed, free] = [asked.filter(isFollowed), asked.filter((operand) => !isFollowed(operand))];
+  const [bound, free] = [asked.filter(hasBoundTarget), asked.filter((operand) => !hasBoundTarget(operand))];
   const isSome = whole !== undefined || execution.wanted !== undefined;
-  const isLast = followed.length === 0;
+  const isLast = bound.length === 0;
   const joined = free.length > 0 ? inOrder(whole, free, { conditions, isSome, isLast, execution }) : whole;
-  const result = followed.reduce(
+  const result = bound.reduce(
     (left, operand) => (left ? joinedByKeys(left, operand, { conditions, execution }) : operand.solutions),
     joined,
   );
@@ -150,7 +150,7 @@ const none = (variables: readonly ClauseVariable[], execution: Execution): Solut
 const namesOf = ({ variables }: Solutions): readonly string[] => variables.map(({ name }) => name);
 
 /** Its endpoints are named by what the others bind: it comes last, in the order of the query. */
-const isFollowed = ({ operation }: Operand): boolean =>
+const hasBoundTarget = ({ operation }: Operand): boolean =>
   operation.type === "fedway:leaf" && operation.clause.targetVariable !== undefined;
 
 /** It can be asked with keys that the others bind; other operands are taken in whole and come first. */

@@ -14,14 +14,14 @@ import {
   EvaluatorProcess,
   type EvaluatorProcessOptions,
 } from "./evaluator-process.ts";
-import { LeftAlone } from "./left-alone.ts";
+import { CoolingDown } from "./cooling-down.ts";
 import type { OutsideWorld } from "./outside-world.ts";
 import { createSharingClient } from "./sharing-client.ts";
 import { FairQueue } from "../../workers/fair-queue.ts";
 
 /** How many evaluators there are, and what each may use. */
 interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs" | "world"> {
-  readonly world: Omit<OutsideWorld, "leftAlone">;
+  readonly world: Omit<OutsideWorld, "coolingDown">;
   readonly processes: number;
   /** Evaluations under way at once, in all processes together; others wait in turn by client. */
   readonly maxRunning: number;
@@ -86,7 +86,7 @@ export class Evaluators implements Executor<FederatedPlan> {
   constructor(options: EvaluatorPoolOptions) {
     const { world, keepAnswersMs: keepMs } = options;
     const client = createSharingClient({ client: world.client, now: world.now, keepMs });
-    this.#options = { ...options, world: { ...world, client, leftAlone: new LeftAlone(world.now) } };
+    this.#options = { ...options, world: { ...world, client, coolingDown: new CoolingDown(world.now) } };
     this.#perProcess = Math.ceil(options.maxRunning / options.processes);
   }
 

@@ -16,8 +16,8 @@ import type { ExecutionBounds } from "../federation-engine.ts";
 import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
 import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
 import type { PrunedKeys } from "../../plan/pruned-keys.ts";
-import type { LeftAlone } from "./left-alone.ts";
-import type { ClauseAt } from "../followed-clause.ts";
+import type { CoolingDown } from "./cooling-down.ts";
+import type { ClauseAt } from "../bound-target.ts";
 import type { Holders } from "../sources/key-routes.ts";
 import type { ResultFormat } from "../../results/formats.ts";
 import type { ArrivingDocument, DocumentClient, DocumentRequest } from "../../outbound/documents.ts";
@@ -28,7 +28,7 @@ import { parseAnswer } from "../../results/parse.ts";
 export interface OutsideWorld {
   readonly client: Pick<SparqlClient, "query">;
   /** Members that queries with `partial` do without for a while. */
-  readonly leftAlone: LeftAlone;
+  readonly coolingDown: CoolingDown;
   readonly documents: Pick<DocumentClient, "read">;
   /** The clock of `deadlineMs`. */
   readonly now: () => number;
@@ -66,7 +66,7 @@ interface Asked {
 }
 
 async function query(
-  { client, leftAlone, now }: OutsideWorld,
+  { client, coolingDown, now }: OutsideWorld,
   params: QueryParams,
   { context, runs }: Asked,
 ): Promise<Handled> {
@@ -74,17 +74,17 @@ async function query(
   const { signal } = context;
   const of = runs.get(run);
   const { url, mirror } = request.endpoint;
-  if (of?.partial === true && !mirror) leftAlone.require(url, timeoutMs);
+  if (of?.partial === true && !mirror) coolingDown.require(url, timeoutMs);
   const noteLate = (): void => {
     const { code } = toFedwayError(signal.reason);
-    if (code === "DEADLINE_EXCEEDED" && !of?.signal.aborted) leftAlone.tookTooLong(url, timeoutMs);
+    if (code === "DEADLINE_EXCEEDED" && !of?.signal.aborted) coolingDown.tookTooLong(url, timeoutMs);
   };
   signal.addEventListener("abort", noteLate, { once: true });
   const whose = { client: of?.client, trace: of?.trace, partOf: of, fresh: of?.fresh, budget: of?.requests };
   const answer = await client.query({ ...request, ...whose, signal, deadlineMs: now() + timeoutMs });
   const { body, end, whole, ...head } = answer;
   // The reader of the body gets its failure there.
-  end.then(() => answer.mirror === undefined && leftAlone.answered(url)).catch(() => {});
+  end.then(() => answer.mirror === undefined && coolingDown.answered(url)).catch(() => {});
   return { head, body: bytesOf(body), end: () => whole ?? end };
 }
 

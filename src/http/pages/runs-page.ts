@@ -2,7 +2,7 @@ import { clientOf } from "../../clients/client-name.ts";
 import { type Html, html, joined, type Piece } from "../../html.ts";
 import type { RunFilter } from "../../query/run-list.ts";
 import { elapsedMs } from "../../query/run-list.ts";
-import type { RunRecord, RunStatus } from "../../query/run-log.ts";
+import type { RunRecord, RunStatus } from "../../query/records.ts";
 import { runUnknown } from "../../query/query-service.ts";
 import { uncached } from "../common-headers.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
-import type { PlanDescription } from "../../../src/query/explain.ts";
+import type { PlanDescription } from "../../../src/query/records.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 

@@ -88,7 +88,7 @@ describe.concurrent("a member that hangs", () => {
     expect(source).toMatchObject({ status: "timeout", reason: "ENDPOINT_TIMEOUT" });
     await until(async () => endpoints.requests(bad).every(({ aborted }) => aborted) || undefined);
   });
-  it("is left alone by the next queries with partial=true, until it has answered another one", async () => {
+  it("cools down for the next queries with partial=true, until it has answered another one", async () => {
     const bad = nextBad();
     const ask = (options: FederationQuery) => federation.table(inFull(united, bad), options);
     endpoints.setFault(bad, hang);

@@ -1,5 +1,5 @@
 import { html } from "../../../html.ts";
-import type { RunRecord } from "../../../query/run-log.ts";
+import type { RunRecord } from "../../../query/records.ts";
 import { draw } from "./elements.ts";
 import { brokenOff, endOf, problemHtml, progressText, type ShownProblem, type State, stateHtml } from "./outcome.ts";
 import { planDisplay } from "./plan-view.ts";

@@ -1,7 +1,7 @@
 import type { Problem, Repair } from "../../../errors/fedway-error.ts";
 import { amountText, latencyText } from "../../../figures.ts";
 import { type Html, html, joined } from "../../../html.ts";
-import type { RunRecord } from "../../../query/run-log.ts";
+import type { RunRecord } from "../../../query/records.ts";
 import { ownUrl } from "./own-url.ts";
 
 /** Word, sentence and mark of a badge: ok, empty, partial, failed and unknown never look alike. */

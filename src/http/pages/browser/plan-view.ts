@@ -1,7 +1,6 @@
 import { amountText } from "../../../figures.ts";
 import { type Html, html } from "../../../html.ts";
-import type { PlanDescription } from "../../../query/explain.ts";
-import type { RunRecord } from "../../../query/run-log.ts";
+import type { PlanDescription, RunRecord } from "../../../query/records.ts";
 import { planView } from "../../../views/plan-view.ts";
 import { endpointsView, stateOf, stepsView } from "../../../views/run-view.ts";
 import { viewHtml } from "../../../views/view-html.ts";

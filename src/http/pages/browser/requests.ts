@@ -1,7 +1,6 @@
 import { Yasgui } from "@zazuko/yasgui";
 import type { Problem } from "../../../errors/fedway-error.ts";
-import type { PlanDescription } from "../../../query/explain.ts";
-import type { RunRecord } from "../../../query/run-log.ts";
+import type { PlanDescription, RunRecord } from "../../../query/records.ts";
 import { ownUrl } from "./own-url.ts";
 
 /** The endpoint or federation of a query; neither: its SERVICE clauses name the endpoints. */

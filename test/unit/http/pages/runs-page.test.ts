@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runPage } from "../../../../src/http/pages/runs-page.ts";
-import type { RunRecord } from "../../../../src/query/run-log.ts";
+import type { RunRecord } from "../../../../src/query/records.ts";
 
 const record: RunRecord = {
   id: "0-run",

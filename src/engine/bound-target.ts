@@ -17,7 +17,7 @@ export type ClauseAt = (clause: FederatedClause, iri: string, signal: AbortSigna
 type Rows = (keys: KeyBlock | undefined) => AsyncIterable<readonly Bindings[]>;
 
 /** Options of one execution's clauses whose targets are variables. */
-export interface FollowedOptions {
+export interface BoundTargetOptions {
   readonly bounds: Pick<ExecutionBounds, "signal" | "sources">;
   /** Absent: no endpoint may be named by data. */
   readonly clauseAt?: ClauseAt | undefined;
@@ -37,7 +37,7 @@ const longestShown = 200;
  * those of the clause at that endpoint, with `?g`. The clause is sent `?g` only where its pattern has it.
  * @throws FedwayError `SERVICE_VARIABLE_UNBOUND` without keys for it; what `ClauseAt` throws, where the clause is not SILENT
  */
-export function createFollowedRows(clause: FederatedClause, target: string, options: FollowedOptions): Rows {
+export function createBoundTargetRows(clause: FederatedClause, target: string, options: BoundTargetOptions): Rows {
   const places = new Map<string, Promise<Rows | undefined>>();
   const isInPattern = clause.variables.some(({ name }) => name === target);
 

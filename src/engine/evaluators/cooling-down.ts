@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { sizedByKey } from "../../cache-size.ts";
 
-const LEFT_ALONE_MS = 60_000;
+const COOLING_MS = 60_000;
 // A query with this multiple of the time is not kept from asking.
 const MUCH_MORE = 1.5;
 
@@ -16,7 +16,7 @@ interface Slow {
  * Members that used up their share of a query's time: for a minute, they are not asked by queries that do without members that
  * fail, unless these have much more time. One that answers is asked by all again.
  */
-export class LeftAlone {
+export class CoolingDown {
   readonly #now: () => number;
   readonly #slow = new LRUCache<string, Slow>(sizedByKey(1));
 
@@ -25,17 +25,17 @@ export class LeftAlone {
     this.#now = now;
   }
 
-  /** @throws FedwayError `CIRCUIT_OPEN` for a member that is left alone */
+  /** @throws FedwayError `CIRCUIT_OPEN` for a member that is cooling down */
   require(url: string, timeoutMs: number): void {
     const slow = this.#slow.get(url);
-    const waitMs = slow ? slow.sinceMs + LEFT_ALONE_MS - this.#now() : 0;
+    const waitMs = slow ? slow.sinceMs + COOLING_MS - this.#now() : 0;
     if (!slow || waitMs <= 0 || timeoutMs > slow.timeoutMs * MUCH_MORE) return;
-    const [since, until] = [0, LEFT_ALONE_MS].map((ms) => new Date(slow.sinceMs + ms).toISOString());
-    const message = `The endpoint used up its share of a query's time and is left alone since ${since}; it is asked again at ${until}.`;
+    const [since, until] = [0, COOLING_MS].map((ms) => new Date(slow.sinceMs + ms).toISOString());
+    const message = `The endpoint used up its share of a query's time and has been cooling down since ${since}; it is asked again at ${until}.`;
     throw new FedwayError("CIRCUIT_OPEN", message, {
       fault: "circuit-open",
       retryAfterMs: waitMs,
-      leftAlone: { since: since ?? "", until: until ?? "" },
+      coolingDown: { since: since ?? "", until: until ?? "" },
       next: "Allow the query more time, ask without partial=true, or try again later.",
     });
   }
