@@ -27,7 +27,7 @@ export function createCatalogView(deps: HttpDeps) {
     const { description = sentenceOf(shown) } = shown;
     const isGenerated = shown.description === undefined && description !== undefined;
     const statusNow = (): EntryFilter["status"] =>
-      finder.filterEntries({ entries: [shown] }, { limit: 1, offset: 0 }).hits[0]?.status;
+      finder.filterEntries([shown], { limit: 1, offset: 0 }).hits[0]?.status;
     return {
       ...shown,
       description,

@@ -22,19 +22,19 @@ export async function foundEntries(
   entries: readonly CatalogEntry[] = catalog.entries,
 ): Promise<Found> {
   if (q === undefined || q.trim() === "")
-    return { ...(await finder.filterEntriesInTurns({ entries }, filter)), federations: [] };
+    return { ...(await finder.filterEntriesInTurns(entries, filter)), federations: [] };
   // Words take as long as the reading of all states before.
   await nextTurn();
   const linked = (await finder.findEndpoints({ question: q, limit: mostLinked })).endpoints;
   await nextTurn();
-  const { hits: worded } = await finder.filterEntriesInTurns({ entries }, { q, limit: mostWorded, offset: 0 });
+  const { hits: worded } = await finder.filterEntriesInTurns(entries, { q, limit: mostWorded, offset: 0 });
   const reasons = new Map([
     ...worded.map(({ entry, why }) => [entry.id, why] as const),
     ...linked.flatMap((hit) => idsOf(hit).map((id) => [id, hit.why] as const)),
   ]);
   const ids = new Set([...linked.flatMap(idsOf), ...worded.map(({ entry }) => entry.id)]);
   const ranked = [...ids].flatMap((id) => catalog.byId(id) ?? []);
-  const found = await finder.filterEntriesInTurns({ entries: ranked }, filter);
+  const found = await finder.filterEntriesInTurns(ranked, filter);
   const hits = found.hits.map((hit) => ({ ...hit, why: [...(reasons.get(hit.entry.id) ?? []), ...hit.why] }));
   return { ...found, hits, federations: linked.filter(({ federation }) => federation !== undefined) };
 }

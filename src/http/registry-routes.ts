@@ -59,7 +59,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
       if (!isWhole) {
         const { text } = await schemaViewInTurns(description, {
           detail: "void",
-          parts: partsOf(id, description, shell),
+          parts: partsOf(id, description.built, shell),
           maxTokens: maxTokens ?? 2_000,
           document: url,
         });
@@ -119,7 +119,7 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
         detail,
         maxTokens,
         examples,
-        parts: partsOf(id, description, shell),
+        parts: partsOf(id, description.built, shell),
         ...(chosen && { classes: chosen }),
       });
       if (format === "json") return sendJson(reply, { ...view, freshness: await shell.descriptions.freshness(id) });

@@ -113,8 +113,7 @@ export async function openRegistry(options: RegistryOptions) {
     /** Keeps how queries ended; undefined where that is not wanted. */
     experience: examples.experience,
     /** Where other parts of an endpoint's classes are. */
-    parts: (id: string): readonly Part[] =>
-      partsOf(id, { built: models.get(id)?.described?.built }, { models, catalog }),
+    parts: (id: string): readonly Part[] => partsOf(id, models.get(id)?.described?.built, { models, catalog }),
     /** Jobs that it enqueues; to be started with the queue. */
     kinds: [...descriptions.kinds, due.kind, values.kind, linksets.kind, ...capabilities.kinds],
     schedules: [capabilities.schedule],

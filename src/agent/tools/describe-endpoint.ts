@@ -97,7 +97,7 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
     table,
     joins: joinDetails.has(detail) ? joinTexts(parts, id, table) : [],
     examples: parts.finder.valueExamples(id),
-    parts: partsOf(id, description, parts),
+    parts: partsOf(id, description.built, parts),
   });
   const { state } = await descriptions.freshness(id, description);
   return replyOf({ endpoint: id }, view, { detail, more: { freshness: state } });

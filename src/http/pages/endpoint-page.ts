@@ -33,7 +33,7 @@ export async function shownEndpoint(shell: HttpShell, id: string, mayAsk: boolea
   const dataOf = async (): Promise<ShownData> => {
     const description = await descriptions.get(entry.id);
     const freshness = await descriptions.freshness(entry.id, description);
-    const parts = description === undefined ? [] : partsOf(entry.id, description, shell);
+    const parts = description === undefined ? [] : partsOf(entry.id, description.built, shell);
     return { description, freshness, parts, published: catalog.published.facts(entry.id) };
   };
   const [availability, score, incidents, maintenance, abilities, data] = await Promise.all([

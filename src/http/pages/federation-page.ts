@@ -20,7 +20,7 @@ async function shownFederation(shell: HttpShell, id: string) {
   const federation = catalog.federation(id);
   if (federation === undefined) throw unknownId("federation", id, catalog);
   const entries = catalog.membersOf(federation);
-  const { hits } = await finder.filterEntriesInTurns({ entries }, { limit: entries.length, offset: 0 });
+  const { hits } = await finder.filterEntriesInTurns(entries, { limit: entries.length, offset: 0 });
   return {
     federation,
     members: hits.map(({ entry, status }) => ({

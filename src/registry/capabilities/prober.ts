@@ -300,7 +300,7 @@ const timeoutMs = 30_000;
  * (Hydra) by which it is asked. What such endpoints hold is not looked at.
  */
 export async function documentCanary(
-  { id, url, interface: kind }: Pick<CatalogEntry, "id" | "url" | "interface">,
+  { id, url, interface: kind }: CatalogEntry,
   { asker, clock, signal }: Canary,
 ): Promise<Capabilities> {
   const frame = { endpoint: url, probedAt: new Date(clock.now()).toISOString(), constructs: {}, methods: [] };

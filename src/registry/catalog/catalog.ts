@@ -158,10 +158,14 @@ export interface Catalog {
   membersOf(federation: NamedMembers): readonly CatalogEntry[];
 }
 
-/** An entry or federation with its whole RDF. */
-export interface CatalogDocument extends Given<Static<typeof Authorship>> {
+/** Which document: ids of entries and federations are apart. */
+export interface DocumentName {
   readonly id: string;
   readonly kind: "endpoint" | "federation";
+}
+
+/** An entry or federation with its whole RDF. */
+export interface CatalogDocument extends DocumentName, Given<Static<typeof Authorship>> {
   /** Every triple of the entry's document, those that Fedway does not interpret included. */
   readonly quads: readonly RDF.Quad[];
   /** For `If-Match`. */
@@ -169,9 +173,7 @@ export interface CatalogDocument extends Given<Static<typeof Authorship>> {
 }
 
 /** Where and under which condition a document is written. */
-export interface CatalogWrite {
-  readonly id: string;
-  readonly kind: "endpoint" | "federation";
+export interface CatalogWrite extends DocumentName {
   /** The document's triples; exactly one `dcat:DataService` or `fedway:Federation`, with this id. */
   readonly quads: readonly RDF.Quad[];
   /** "create" fails when it exists, "replace" when it does not; "put" does either. */

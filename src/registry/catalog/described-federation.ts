@@ -33,7 +33,7 @@ export const registryEntry = (publicUrl: string): CatalogEntry =>
   });
 
 /** The next step for an endpoint without a description. @param entry undefined: a member of a federation */
-export function describeAdvice(entry: Pick<CatalogEntry, "id" | "interface"> | undefined): string {
+export function describeAdvice(entry: CatalogEntry | undefined): string {
   if (entry === undefined || entry.interface === "sparql")
     return `POST /api/endpoints/${entry?.id ?? "{id}"}/describe has ${entry ? "it" : "a member"} described.`;
   const query = "SELECT DISTINCT ?class { ?s a ?class }";

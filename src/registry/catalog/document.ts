@@ -4,7 +4,7 @@ import { canonicalNTriples } from "../../rdf/canonical.ts";
 import { parseTurtle } from "../../rdf/turtle.ts";
 import { writeTurtle } from "../../rdf/write-turtle.ts";
 import { dcat, dcterms, foaf } from "../../rdf/vocabularies.ts";
-import type { CatalogDocument, CatalogProblem } from "./catalog.ts";
+import type { CatalogDocument, CatalogProblem, DocumentName } from "./catalog.ts";
 import type { UrlKey } from "./index-catalog.ts";
 import { type CatalogItem, readItem } from "./parse-entry.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -50,7 +50,7 @@ export function keyOfItem(item: CatalogItem, keyOf: UrlKey): string | undefined 
  * Kind and id of a document, for requests that do not name them.
  * @throws FedwayError `ENTRY_INVALID` when it cannot be a catalogue document
  */
-export function identifyDocument(quads: readonly RDF.Quad[]): Pick<CatalogDocument, "kind" | "id"> {
+export function identifyDocument(quads: readonly RDF.Quad[]): DocumentName {
   try {
     const { kind, id } = readItem(quads);
     return { kind, id };

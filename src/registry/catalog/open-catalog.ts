@@ -8,6 +8,7 @@ import type {
   CatalogDrift,
   CatalogEntry,
   CatalogWrite,
+  DocumentName,
   EditableCatalog,
   Federation,
 } from "./catalog.ts";
@@ -69,8 +70,6 @@ function indexed(
   const keyOfEntry = (entry: CatalogEntry): string | undefined => keys.get(entry);
   return inTurns(createCatalogSteps(entries, problems, { ...shown, federations, version, keyOfEntry }));
 }
-
-type Name = Pick<CatalogDocument, "kind" | "id">;
 
 /** Reads come from one frozen state, which changes replace as a whole. */
 class OpenCatalog implements EditableCatalog {
@@ -197,7 +196,7 @@ class OpenCatalog implements EditableCatalog {
     });
   }
 
-  async #remove(name: Name, ifMatch: string | undefined): Promise<void> {
+  async #remove(name: DocumentName, ifMatch: string | undefined): Promise<void> {
     await this.#untilStored(async () => {
       const key = documentKey(name.kind, name.id);
       if (this.document(name.kind, name.id)?.origin === "service") {
@@ -225,7 +224,7 @@ class OpenCatalog implements EditableCatalog {
     });
   }
 
-  async #put(name: Name, content: Pick<StoredOverlay, "turtle">): Promise<boolean> {
+  async #put(name: DocumentName, content: Pick<StoredOverlay, "turtle">): Promise<boolean> {
     const key = documentKey(name.kind, name.id);
     const over = this.#resolved.fileOf.get(key)?.hash;
     const changedAt = new Date(this.#parts.now()).toISOString();
@@ -297,7 +296,7 @@ function* byLooseKey(
 }
 
 /** The document of a built-in entry. */
-function builtInDocument(kind: Name["kind"], item: CatalogEntry | Federation): CatalogDocument {
+function builtInDocument(kind: DocumentName["kind"], item: CatalogEntry | Federation): CatalogDocument {
   const { id, title, description = "" } = item;
   const url = "url" in item ? { url: item.url } : {};
   const quads = Object.freeze(documentOf(kind, { id, title, description, ...url }));

@@ -4,7 +4,7 @@ import { sleep, systemClock } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { createCollection } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
-import type { CatalogDocument } from "./catalog.ts";
+import type { CatalogDocument, DocumentName } from "./catalog.ts";
 import { documentKey, keyOfItem, parseDocument, reasonOf } from "./document.ts";
 import type { UrlKey } from "./index-catalog.ts";
 import { type CatalogItem, readItem } from "./parse-entry.ts";
@@ -88,8 +88,6 @@ const pauseMs = 50;
 const leaseAttempts = (leaseMs + 2_000) / pauseMs;
 const counter = "catalog/revision";
 
-type Name = Pick<CatalogDocument, "kind" | "id">;
-
 /**
  * The changes of the catalogue under `catalog/endpoint/{id}` and `catalog/federation/{id}`, which other processes may
  * write to as well.
@@ -114,7 +112,7 @@ export function createOverlayStore(store: Store, rules: OverlayRules) {
       return overlays;
     },
     /** Writes a change where `before` is stored, or nothing; undefined when another process was faster. */
-    async put({ kind, id }: Name, before: Overlay | undefined, document: StoredOverlay) {
+    async put({ kind, id }: DocumentName, before: Overlay | undefined, document: StoredOverlay) {
       const key = documentKey(kind, id);
       const version = await stored.put(key, document, { ifVersion: before?.storeVersion ?? 0 });
       if (version === undefined) return undefined;
@@ -122,7 +120,7 @@ export function createOverlayStore(store: Store, rules: OverlayRules) {
       return { overlay, revision: await store.increment(counter, 1) };
     },
     /** Removes a change; undefined when another process was faster. */
-    async delete({ kind, id }: Name, before: Overlay | undefined) {
+    async delete({ kind, id }: DocumentName, before: Overlay | undefined) {
       const isDeleted = await stored.delete(documentKey(kind, id), { ifVersion: before?.storeVersion ?? 0 });
       return isDeleted ? { overlay: undefined, revision: await store.increment(counter, 1) } : undefined;
     },

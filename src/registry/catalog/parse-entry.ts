@@ -165,7 +165,7 @@ const entryTerms: ReadonlySet<string> = new Set([
 ]);
 
 /** Where the data is and how it is reached. */
-function location(statements: Statements): Pick<CatalogEntry, "url" | "interface" | "defaultGraphs"> {
+function location(statements: Statements) {
   const said = saidInterface(statements);
   const hasUrl = values(statements, dcat.endpointURL).length > 0;
   const property =
@@ -184,11 +184,7 @@ const longestWithGraphs = 4_096;
  * The default graphs of an endpoint are a part of its URL, so that each request has them, and nothing that is known of it
  * is mixed up with what is known of the endpoint without them.
  */
-function withDefaultGraphs(
-  written: string,
-  reached: EndpointInterface,
-  statements: Statements,
-): Pick<CatalogEntry, "url" | "defaultGraphs"> {
+function withDefaultGraphs(written: string, reached: EndpointInterface, statements: Statements) {
   const given = iris(statements, fedway.defaultGraph);
   if (given.length > 0 && reached !== "sparql")
     throw new EntryProblem("fedway:defaultGraph needs a SPARQL endpoint.", localName(fedway.defaultGraph));

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { Handover, jobKind } from "../../jobs/job-kind.ts";
-import type { EnqueueOptions, Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
+import type { Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
 import type { LocalDispatch } from "../../outbound/local-answer.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -59,7 +59,8 @@ const concurrency = 2;
 const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 64 * 1024 * 1024 };
 
 /** How a description is asked for. */
-interface RequestOptions extends Pick<EnqueueOptions, "priority"> {
+interface RequestOptions {
+  readonly priority?: number | undefined;
   /** Start from nothing instead of going on with unfinished work. The lists come first, and wait for no long description. */
   readonly again?: boolean | undefined;
   /** false: the publisher's description is not looked for. */
@@ -105,12 +106,16 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
     if (entry === undefined) throw unknownId("endpoint", id, catalog);
     return targetOf(entry, publicUrl);
   };
+  /** Stores a result. One that lacks something does not replace one that is whole; it waits as work for the next run. */
+  const publish = async (id: string, result: VoidDescription): Promise<void> => {
+    if (result.unfinished) await descriptions.saveWork(id, result);
+    else await descriptions.removeWork(id);
+    const earlier = result.unfinished ? await get(id) : undefined;
+    if (earlier === undefined || earlier.unfinished) await put(id, result);
+  };
   const describe: Describe = async (asked, context) => {
     const { id, isPolite = false, onlyLists } = asked;
-    const retriever = asked.retrieve === false ? undefined : options.retriever;
-    const budget = isPolite ? politeBudget : asked.budget;
-    const parts = { ...options, retriever, budget, get, put, target: target(id) };
-    const result = await describeEndpoint(parts, asked, context);
+    const result = await describeEndpoint({ ...options, publish }, target(id), asked, context);
     if (!onlyLists || !result.unfinished) await options.readMore?.(id, isPolite);
     return result;
   };
@@ -190,12 +195,9 @@ function describeKind(describe: Describe, onlyLists: boolean) {
   });
 }
 
-interface RunOptions extends Omit<DescriptionServiceOptions, "retriever"> {
-  readonly retriever: VoidRetriever | undefined;
-  readonly budget: DescribeBudget | undefined;
-  readonly target: RunTarget;
-  readonly get: (id: string) => Promise<VoidDescription | undefined>;
-  readonly put: (id: string, description: VoidDescription) => Promise<void>;
+interface RunOptions extends DescriptionServiceOptions {
+  /** Stores a result, unless it lacks something that a stored one has. */
+  readonly publish: (id: string, result: VoidDescription) => Promise<void>;
 }
 
 interface AskedRun extends Static<typeof payload> {
@@ -203,34 +205,33 @@ interface AskedRun extends Static<typeof payload> {
 }
 
 /** Retrieves, then computes the missing facts; findings stay, also when the run fails half-way. */
-async function describeEndpoint(options: RunOptions, asked: AskedRun, context: JobContext) {
-  const { descriptions } = options;
+async function describeEndpoint(options: RunOptions, target: RunTarget, asked: AskedRun, context: JobContext) {
+  const { descriptions, publish } = options;
   const { id, again } = asked;
   // A later attempt goes on with the work of the one before.
   if (again === true && context.attempt === 1) await descriptions.removeWork(id);
   const work = await descriptions.loadWork(id);
-  const target = { ...options.target, capabilities: await options.capabilities?.(id) };
   const { url } = target.endpoint;
   const hosted = options.local?.(url);
   const isSame = work?.endpoint === url && work.build === hosted?.build;
   const run: DescriptionRun = {
-    ...options,
-    target,
+    target: { ...target, capabilities: await options.capabilities?.(id) },
     asked,
     context,
     // Of the same data all the time, or of none that can be named.
     named: (found) => ({ ...found, build: options.local?.(url) === hosted ? hosted?.build : undefined }),
     begun: isSame ? begunWork(work) : undefined,
   };
-  const { description, retrieved, failure } = await findings(run);
+  const { description, retrieved, failure } = await findings(options, run);
   // A cancelled run goes on later from its checkpoint; any other failure must not discard the findings.
   if (failure !== undefined && context.signal.aborted) throw toFedwayError(failure);
-  await publish(options, id, run.named(description));
+  await publish(id, run.named(description));
   if (failure !== undefined) throw toFedwayError(failure);
   return summary(id, description, retrieved);
 }
 
-interface DescriptionRun extends RunOptions {
+interface DescriptionRun {
+  readonly target: RunTarget;
   readonly asked: AskedRun;
   readonly context: JobContext;
   /** The description with the build of a hosted dataset. */
@@ -240,17 +241,19 @@ interface DescriptionRun extends RunOptions {
 }
 
 /** Findings of a run; `failure` is the error that ended it. Never throws. */
-async function findings(run: DescriptionRun) {
-  const { target, clock, budget, describer, begun, asked, context } = run;
+async function findings(options: RunOptions, { target, asked, context, named, begun }: DescriptionRun) {
+  const { clock, describer, retriever, descriptions, publish } = options;
+  const { id } = asked;
   const { signal } = context;
+  const budget = asked.isPolite === true ? politeBudget : asked.budget;
   const onProgress: JobContext["progress"] = (progress) => context.progress(progress);
   let description = begun ?? emptyDescription(target, clock.now());
   let lists = completeLists(begun);
   let retrieved: RetrievedVoid | undefined;
   try {
-    if (begun === undefined && run.retriever !== undefined) {
+    if (begun === undefined && asked.retrieve !== false) {
       onProgress({ stage: "looking for the publisher's description", done: 0 });
-      retrieved = await run.retriever.retrieve(target, { signal, budget });
+      retrieved = await retriever.retrieve(target, { signal, budget });
       const { records, cost } = retrieved;
       const finishedAt = new Date(clock.now()).toISOString();
       description = retrieved.description ?? { ...description, finishedAt, records, cost };
@@ -267,13 +270,13 @@ async function findings(run: DescriptionRun) {
         const before = lists;
         lists = completeLists(checkpoint);
         // Selection goes by lists that are complete, and no longer by those that are not any more.
-        if (lists === before) await run.descriptions.saveWork(asked.id, run.named(checkpoint));
-        else await publish(run, asked.id, { ...run.named(checkpoint), unfinished: true });
+        if (lists === before) await descriptions.saveWork(id, named(checkpoint));
+        else await publish(id, { ...named(checkpoint), unfinished: true });
       },
     });
     description = described.description;
     // Before the description is stored: whoever follows it looks for them once.
-    if (described.triples !== undefined) await run.keepTriples?.(asked.id, description, described.triples);
+    if (described.triples !== undefined) await options.keepTriples?.(id, description, described.triples);
     return { description, retrieved };
   } catch (failure) {
     return { description: { ...description, unfinished: true }, retrieved, failure };
@@ -301,16 +304,8 @@ function refuseGone({ description, records }: RetrievedVoid): void {
 const begunWork = (work: VoidDescription): VoidDescription | undefined => (answeredIn(work) > 0 ? work : undefined);
 
 /** Number of answered requests. */
-const answeredIn = ({ records }: Pick<VoidDescription, "records">): number =>
+const answeredIn = ({ records }: VoidDescription): number =>
   records.filter(({ outcome }) => outcome === "ok" || outcome === "partial").length;
-
-/** Stores a result. One that lacks something does not replace one that is whole; it waits as work for the next run. */
-async function publish({ descriptions, get, put }: RunOptions, id: string, result: VoidDescription): Promise<void> {
-  if (result.unfinished) await descriptions.saveWork(id, result);
-  else await descriptions.removeWork(id);
-  const earlier = result.unfinished ? await get(id) : undefined;
-  if (earlier === undefined || earlier.unfinished) await put(id, result);
-}
 
 /** Which of the lists that selection goes by are complete. */
 const completeLists = (description: VoidDescription | undefined): string =>

@@ -91,7 +91,7 @@ class Search extends RequestLog {
 
   /** Undefined when the budget is spent or the endpoint failed, which is recorded. */
   async over({ endpoint, description }: LinkSide, { what, form, where, limit }: Question): Promise<Answer | undefined> {
-    const query = `${form}${fromGraphs({ graphs: description.graphs ?? [] })} WHERE { ${where}}`;
+    const query = `${form}${fromGraphs(description.graphs ?? [])} WHERE { ${where}}`;
     const answer = await this.ask(limit === undefined ? query : `${query} LIMIT ${limit}`, { endpoint });
     if (answer === undefined || answer.value !== undefined) return answer;
     this.unknown.push({ what, why: answer.why, record: answer.record });
@@ -158,7 +158,7 @@ const linksTo = (id: string): string => `links to ${id}`;
 
 /** A triple pattern in the data of a side: its default graph, or the graphs that were described instead. */
 const matchedAt = ({ description }: LinkSide, triple: string): string =>
-  matched([triple], { named: description.namedGraphs !== undefined });
+  matched([triple], description.namedGraphs !== undefined);
 
 const isLiteral = ({ objectClasses, datatypes, objectsComplete }: PropertyPartition): boolean =>
   objectsComplete && objectClasses.length === 0 && datatypes.length > 0;

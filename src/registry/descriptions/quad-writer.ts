@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/triple-index.ts";
 import { rdf, xsd, dqv, fedway, prov } from "../../rdf/vocabularies.ts";
-import type { Count } from "./void-description.ts";
+import type { Known } from "./facts.ts";
 
 /** An IRI, or a blank node of the same writer. */
 type Subject = string | RDF.BlankNode;
@@ -81,7 +81,7 @@ export class StatusNotes {
     return `${this.#base}#request-${position + 1}`;
   }
 
-  add(node: string, predicate: string, { status, record }: Pick<Count, "status" | "record">): void {
+  add(node: string, predicate: string, { status, record }: Known): void {
     const key = `${status} ${record} ${predicate}`;
     const nodes = this.#nodesByNote.get(key);
     if (nodes === undefined) this.#nodesByNote.set(key, [node]);

@@ -41,7 +41,7 @@ const mostNames = 1000;
 export function readVoid(source: VoidSource, lists: PublishedLists = readPartitions(source)): VoidFacts {
   const classPartitions = classesOf(lists.classes);
   const propertyPartitions = propertiesOf(lists.properties);
-  const terms = readTerms(source, termIris({ classPartitions, propertyPartitions }));
+  const terms = readTerms(source, termIris(classPartitions, propertyPartitions));
   return {
     ...readTexts(source),
     ...readTotals(source),
@@ -65,9 +65,7 @@ function objectsOf({ index, nodes }: VoidSource, ...predicates: readonly string[
   return predicates.flatMap((predicate) => nodes.flatMap((node) => index.objects(node, predicate)));
 }
 
-type Texts = Pick<VoidFacts, "title" | "description" | "license" | "citation" | "origin">;
-
-function readTexts(source: VoidSource): Texts {
+function readTexts(source: VoidSource) {
   const firstIri = (predicate: string): string | undefined =>
     objectsOf(source, predicate)
       .map(iriOf)
@@ -82,7 +80,7 @@ function readTexts(source: VoidSource): Texts {
 }
 
 /** Addresses of data dumps, and vocabularies. */
-function readAddresses(source: VoidSource): Pick<VoidFacts, "dumps" | "vocabularies"> {
+function readAddresses(source: VoidSource) {
   const dumps = namesOf(objectsOf(source, v.dataDump).map(iriOf));
   const vocabularies = namesOf(objectsOf(source, v.vocabulary).map(iriOf));
   return { ...(dumps.length > 0 && { dumps }), ...(vocabularies.length > 0 && { vocabularies }) };
@@ -94,7 +92,7 @@ const totals = ["triples", "entities", "classes", "properties", "distinctSubject
  * Totals are those of the dataset or its default graph. Named graphs and subsets have totals of their own, which are those of
  * the whole only where there is one such part.
  */
-function readTotals(source: VoidSource): Pick<VoidFacts, (typeof totals)[number]> {
+function readTotals(source: VoidSource): { readonly [Name in (typeof totals)[number]]?: Count } {
   const { index, nodes } = source;
   const [dataset, ...parts] = nodes;
   const own = dataset === undefined ? [] : [dataset, ...index.objects(dataset, sd.defaultGraph)];
@@ -107,23 +105,22 @@ function readTotals(source: VoidSource): Pick<VoidFacts, (typeof totals)[number]
 }
 
 /** IRIs of the classes and properties of a description, each once: classes first, most frequent first. */
-function termIris(description: Pick<VoidDescription, "classPartitions" | "propertyPartitions">): ReadonlySet<string> {
-  const { classPartitions, propertyPartitions } = description;
+function termIris(
+  classPartitions: VoidDescription["classPartitions"],
+  propertyPartitions: VoidDescription["propertyPartitions"],
+): ReadonlySet<string> {
   const properties = [...propertyPartitions, ...classPartitions.flatMap((partition) => partition.properties)];
   const iris = [...classPartitions.map((partition) => partition.class), ...properties.map(({ property }) => property)];
   return new Set(iris.filter(isWritable));
 }
 
 /** Texts of a document about the classes and properties of a dataset that it describes; undefined when there are none. */
-function readTerms(
-  source: Pick<VoidSource, "index" | "record">,
-  iris: Iterable<string>,
-): readonly TermText[] | undefined {
+function readTerms(source: VoidSource, iris: Iterable<string>): readonly TermText[] | undefined {
   const terms: TermText[] = [];
   for (const iri of iris) {
     const node = dataFactory.namedNode(iri);
     const texts = bestTexts((property) => source.index.objects(node, property));
-    if (texts) terms.push({ iri, ...texts, ...claimed(source) });
+    if (texts) terms.push({ iri, ...texts, ...claimed(source.record) });
   }
   return terms.length === 0 ? undefined : terms.toSorted((one, other) => (one.iri < other.iri ? -1 : 1));
 }
@@ -177,7 +174,7 @@ function readLinkset(source: VoidSource, node: RDF.Term): Linkset | undefined {
   const targetDataset = isElsewhere ? iriOf(target) : undefined;
   return {
     property,
-    ...claimed(source),
+    ...claimed(source.record),
     ...(targetDataset !== undefined && { targetDataset }),
     subjectClass: classOf(v.subjectsTarget, voidLinks.linkPredicateDomain),
     objectClass: classOf(v.objectsTarget, voidLinks.linkPredicateRange),
@@ -229,7 +226,7 @@ function readPartitions(source: VoidSource): PublishedLists {
     // Several nodes may describe the same class or property.
     for (const [iri, nodes] of Map.groupBy(nodesBelow(parents, kind), (node) => keyOf(node, kind.key))) {
       if (iri === undefined) continue;
-      const fact = facts.known(iri, claimed(source));
+      const fact = facts.known(iri, claimed(source.record));
       for (const name of countNames) fact[name] = readCount(source, nodes, v[name]);
       if (kind === kinds.classes) fact.entities ??= fact.distinctSubjects;
       for (const part of kind.parts) read(nodes, kinds[part], fact[part]);
@@ -249,12 +246,12 @@ export interface VoidSource {
 }
 
 /** How a publisher's statements are known: all of them are claims, and no list is called complete. */
-export const claimed = ({ record }: Pick<VoidSource, "record">) => ({ status: "claimed", record }) as const;
+export const claimed = (record: number) => ({ status: "claimed", record }) as const;
 
 /** A count that some nodes have. */
 const readCount = (source: VoidSource, nodes: readonly RDF.Term[], predicate: string): Count | undefined =>
   claimedCount(
-    source,
+    source.record,
     nodes.flatMap((node) => source.index.objects(node, predicate)),
   );
 
@@ -262,7 +259,7 @@ const readCount = (source: VoidSource, nodes: readonly RDF.Term[], predicate: st
  * The count that some values are. Values that contradict each other are no knowledge, nor is a publisher's zero, which
  * many generators write for "not counted".
  */
-export function claimedCount(source: Pick<VoidSource, "record">, values: readonly RDF.Term[]): Count | undefined {
+export function claimedCount(record: number, values: readonly RDF.Term[]): Count | undefined {
   const value = agreedNumber(values);
-  return value === undefined || value === 0 ? undefined : { value, ...claimed(source) };
+  return value === undefined || value === 0 ? undefined : { value, ...claimed(record) };
 }

@@ -1,7 +1,7 @@
 import { countIn, type RequestLog } from "./request-log.ts";
 import { written } from "./values.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
-import type { VoidDescription } from "./void-description.ts";
+import type { VoidFacts } from "./read-void.ts";
 
 /** One claim of a description, held against the data. */
 export interface SpotCheck {
@@ -12,8 +12,6 @@ export interface SpotCheck {
   /** The contradicting value in the data. */
   readonly found?: string;
 }
-
-type Claims = Pick<VoidDescription, "triples" | "classPartitions" | "propertyPartitions">;
 
 /** A count may be off by a quarter, or by five, but not by a factor of two: data grow after they were described. */
 const tolerance = 0.25;
@@ -30,7 +28,7 @@ const anywhere = (pattern: string): string => `{ ${pattern} } UNION { GRAPH ?g {
  * Checks up to three claims: that the largest class exists, a count of a class and one of a property; where these are not
  * counted, the existence of the largest property, or the number of triples. Without claims: none.
  */
-export async function spotCheck(log: RequestLog, claims: Claims): Promise<readonly SpotCheck[]> {
+export async function spotCheck(log: RequestLog, claims: VoidFacts): Promise<readonly SpotCheck[]> {
   const checks: SpotCheck[] = [];
   const [largest] = claims.classPartitions;
   const property = claims.propertyPartitions[0] ?? largest?.properties[0];
@@ -81,14 +79,14 @@ function typical(counts: readonly CountClaim[]): CountClaim | undefined {
   return sorted.find(({ value }) => value >= enough) ?? sorted.at(-1);
 }
 
-const classCounts = ({ classPartitions }: Claims): readonly CountClaim[] =>
+const classCounts = ({ classPartitions }: VoidFacts): readonly CountClaim[] =>
   classPartitions.flatMap(({ class: iri, entities }) => {
     if (entities === undefined) return [];
     const query = `SELECT (COUNT(DISTINCT ?s) AS ?n) WHERE { ${anywhere(`?s ${written(rdf.type)} ${written(iri)}`)} }`;
     return [{ claim: `${entities.value} instances of <${iri}>`, value: entities.value, query }];
   });
 
-const propertyCounts = ({ propertyPartitions }: Claims): readonly CountClaim[] =>
+const propertyCounts = ({ propertyPartitions }: VoidFacts): readonly CountClaim[] =>
   propertyPartitions.flatMap(({ property, triples }) => {
     if (triples === undefined) return [];
     const pairs = `SELECT DISTINCT ?s ?o WHERE { ${anywhere(`?s ${written(property)} ?o`)} }`;
@@ -96,7 +94,7 @@ const propertyCounts = ({ propertyPartitions }: Claims): readonly CountClaim[] =
     return [{ claim: `${triples.value} triples with <${property}>`, value: triples.value, query }];
   });
 
-function allTriples({ classPartitions, propertyPartitions, triples }: Claims): readonly CountClaim[] {
+function allTriples({ classPartitions, propertyPartitions, triples }: VoidFacts): readonly CountClaim[] {
   if (triples === undefined || classPartitions.length + propertyPartitions.length > 0) return [];
   const query = `SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?s ?p ?o WHERE { ${anywhere("?s ?p ?o")} } } }`;
   return [{ claim: `${triples.value} triples`, value: triples.value, query }];

@@ -89,7 +89,7 @@ function listsIn(rows: readonly Row[], record: number): PublishedLists {
     if (fact === undefined) continue;
     for (const name of countNames) {
       const values = own.flatMap((row) => row.get(name) ?? []);
-      fact[name] = claimedCount({ record }, values);
+      fact[name] = claimedCount(record, values);
     }
   }
   for (const fact of lists.classes.values()) fact.entities ??= fact.distinctSubjects;
@@ -100,7 +100,7 @@ function listsIn(rows: readonly Row[], record: number): PublishedLists {
 function factOf({ classes, properties }: PublishedLists, row: Row, record: number): Fact | undefined {
   if (keys.some((key) => row.has(key) && iriOf(row.get(key)) === undefined)) return undefined;
   const [type, property, objectClass, datatype] = keys.map((key) => iriOf(row.get(key)));
-  const known = claimed({ record });
+  const known = claimed(record);
   const fact = type === undefined ? undefined : classes.known(type, known);
   if (property === undefined) return fact;
   const within = (fact?.properties ?? properties).known(property, known);

@@ -2,7 +2,6 @@ import type * as RDF from "@rdfjs/types";
 import { isWritableIri } from "../../rdf/term-text.ts";
 import { termKey } from "../../results/terms.ts";
 import { dcterms, rdf, rdfs, skos, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import type { TermText } from "./void-description.ts";
 
 const longestIri = 2048;
 
@@ -112,9 +111,7 @@ const descriptionProperties = [
 export const textProperties: readonly string[] = [...labelProperties, ...descriptionProperties];
 
 /** The best label and description among the values of these properties; undefined when there is neither. */
-export function bestTexts(
-  valuesOf: (property: string) => readonly RDF.Term[],
-): Pick<TermText, "label" | "description"> | undefined {
+export function bestTexts(valuesOf: (property: string) => readonly RDF.Term[]) {
   const first = (properties: readonly string[], read: typeof titleOf): string | undefined => {
     for (const property of properties) {
       const text = read(valuesOf(property));

@@ -40,9 +40,6 @@ export interface RetrievedVoid {
   readonly cost: VoidDescription["cost"];
 }
 
-/** Target of retrieval; its `dataset` names one that the publisher did not name. */
-type RetrievalTarget = Pick<DescribeTarget, "endpoint" | "dataset">;
-
 /** A description before it is checked. */
 interface Found {
   readonly step: RetrievalStep;
@@ -67,13 +64,11 @@ export function createVoidRetriever(options: { readonly asker: Asker; readonly c
   const { asker, clock } = options;
   return {
     /**
-     * @param bounds requests beyond 60 are not sent
+     * @param target its `dataset` names one that the publisher did not name
+     * @param options of its budget, requests beyond 60 are not sent
      * @throws FedwayError `CANCELLED` when the signal aborts; failures of the endpoint are records
      */
-    async retrieve(
-      target: RetrievalTarget,
-      { signal, budget }: Pick<DescribeOptions, "signal" | "budget">,
-    ): Promise<RetrievedVoid> {
+    async retrieve(target: DescribeTarget, { signal, budget }: DescribeOptions): Promise<RetrievedVoid> {
       const startedAt = new Date(clock.now()).toISOString();
       const { endpoint } = target;
       const bounds = { ...budget, requests: Math.min(mostRequests, budget?.requests ?? mostRequests) };
@@ -85,7 +80,7 @@ export function createVoidRetriever(options: { readonly asker: Asker; readonly c
       const { records, cost } = log;
       return {
         ...(best !== undefined && {
-          description: described(target, best, { startedAt, finishedAt, records, cost }),
+          description: described(target, best, { startedAt, finishedAt }, log),
           step: best.found.step,
         }),
         checks: best?.checks ?? [],
@@ -209,20 +204,22 @@ class Cascade {
 }
 
 function described(
-  target: RetrievalTarget,
+  { endpoint, dataset }: DescribeTarget,
   { found, facts }: Accepted,
-  frame: Pick<VoidDescription, "startedAt" | "finishedAt" | "records" | "cost">,
+  times: { readonly startedAt: string; readonly finishedAt: string },
+  { records, cost }: RequestLog,
 ): VoidDescription {
-  const { endpoint } = target;
   const [node] = found.nodes;
   const named = node?.termType === "NamedNode" && isWritable(node.value) ? node.value : undefined;
   return {
     endpoint: endpoint.url,
     id: endpoint.id,
-    dataset: named ?? target.dataset ?? `${endpoint.url.split("#", 1)[0]}#dataset`,
+    dataset: named ?? dataset ?? `${endpoint.url.split("#", 1)[0]}#dataset`,
     source: "retrieved",
     retrievedFrom: found.from,
-    ...frame,
+    ...times,
+    records,
+    cost,
     unfinished: true,
     ...facts,
     unknown: [],

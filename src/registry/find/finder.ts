@@ -86,12 +86,12 @@ export class Finder {
   }
 
   /** Entries of the catalogue that meet a filter. @throws FedwayError `REQUEST_INVALID` when a local name is ambiguous */
-  filterEntries({ entries }: Pick<Catalog, "entries">, filter: EntryFilter): EntryPage {
+  filterEntries(entries: Catalog["entries"], filter: EntryFilter): EntryPage {
     return atOnce(filterSteps(this.#tables.texts, entries, { filter, statusOf: this.#statusOf }));
   }
 
   /** The same, with turns of the event loop for others. */
-  filterEntriesInTurns({ entries }: Pick<Catalog, "entries">, filter: EntryFilter): Promise<EntryPage> {
+  filterEntriesInTurns(entries: Catalog["entries"], filter: EntryFilter): Promise<EntryPage> {
     return inTurns(filterSteps(this.#tables.texts, entries, { filter, statusOf: this.#statusOf }));
   }
 

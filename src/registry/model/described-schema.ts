@@ -1,5 +1,13 @@
 import type { FactStatus, VoidDescription } from "../descriptions/void-description.ts";
-import type { KnownClass, KnownCount, KnownProperty, KnownSchema, KnownTerm, TermKind } from "./schema.ts";
+import type {
+  KnownClass,
+  KnownCount,
+  KnownProperty,
+  KnownSchema,
+  KnownTerm,
+  TermKind,
+  PropertyCounts,
+} from "./schema.ts";
 import type { TextPool } from "./text-pool.ts";
 
 /** Which of an endpoint's terms there is room for. */
@@ -240,8 +248,6 @@ const statuses: readonly (FactStatus | undefined)[] = [
 const radix = statuses.length;
 const completeFlag = radix ** 3;
 const oneTypeFlag = 2 * completeFlag;
-
-type PropertyCounts = Pick<KnownProperty, "triples" | "distinctSubjects" | "distinctObjects">;
 
 /** Counts of a property, and the datatype that all of its values have. */
 type KnownCounts = PropertyCounts & { readonly datatype: string | undefined };

@@ -29,7 +29,7 @@ const mostMembers = 300;
 
 /** The merged model: each class with the properties that any member has of it, references with the classes that they lead to. */
 export function federationModel(
-  models: Pick<EndpointModels, "get">,
+  models: EndpointModels,
   federation: Federation,
   members: readonly string[],
 ): FederationModel | undefined {
@@ -160,11 +160,7 @@ function atLeast(counts: readonly (KnownCount | undefined)[]): Count | undefined
 }
 
 /** The classes or properties of these endpoints: those that most have first, then by the largest count, then by IRI. */
-export function splitTerms(
-  models: Pick<EndpointModels, "get">,
-  ids: readonly string[],
-  kind: TermKind,
-): readonly SplitTerm[] {
+export function splitTerms(models: EndpointModels, ids: readonly string[], kind: TermKind): readonly SplitTerm[] {
   const here = new Set(ids);
   const found = new Map<string, { source: SplitTerm["source"]; readonly at: Map<string, KnownCount | undefined> }>();
   const termOf = (iri: string, source: SplitTerm["source"]) => {

@@ -1,14 +1,21 @@
-import type { Count } from "../descriptions/void-description.ts";
+import type { FactStatus } from "../descriptions/void-description.ts";
 
 /** A count without the request that it came from. */
-export type KnownCount = Pick<Count, "value" | "status">;
+export interface KnownCount {
+  readonly value: number;
+  readonly status: FactStatus;
+}
 
-/** A property, in the whole dataset or within a class. Unknown counts are absent. */
-export interface KnownProperty {
-  readonly property: string;
+/** Counts of a property. Unknown ones are absent. */
+export interface PropertyCounts {
   readonly triples?: KnownCount | undefined;
   readonly distinctSubjects?: KnownCount | undefined;
   readonly distinctObjects?: KnownCount | undefined;
+}
+
+/** A property, in the whole dataset or within a class. */
+export interface KnownProperty extends PropertyCounts {
+  readonly property: string;
   readonly objectClasses: readonly { readonly iri: string }[];
   readonly datatypes: readonly { readonly iri: string; readonly triples?: KnownCount | undefined }[];
   /** No object class or datatype is missing. */

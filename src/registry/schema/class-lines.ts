@@ -75,7 +75,7 @@ function* mapped<Item, Line>(items: readonly Item[], line: (item: Item) => Line)
 }
 
 /** Properties of the dataset that none of its classes is known to have. */
-export function looseProperties({ description }: Pick<ViewContent, "description">): readonly PropertyPartition[] {
+export function looseProperties({ description }: ViewContent): readonly PropertyPartition[] {
   const placed = new Set<string>();
   for (const { properties } of description.classPartitions) for (const { property } of properties) placed.add(property);
   return byFrequency(description.propertyPartitions.filter(({ property }) => !placed.has(property)));

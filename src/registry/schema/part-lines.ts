@@ -22,7 +22,7 @@ const mostSiblings = 3;
 const mostProperties = 5;
 
 /** The parts that the builder of a shard states. */
-export const builtParts = ({ built }: Pick<VoidDescription, "built">): readonly Part[] =>
+export const builtParts = (built: VoidDescription["built"]): readonly Part[] =>
   (built?.parts ?? []).map(({ class: iri, parts, siblings }) => ({ class: iri, source: "builder", parts, siblings }));
 
 /** The parts that a view shows: of the classes that were chosen. */

@@ -104,7 +104,7 @@ function chosenFirst({ description, chosen }: ViewContent): readonly ClassPartit
 function* pathsOf({ built }: ViewContent, property: PropertyPartition, subject: string | undefined): Generator<Path> {
   const { subjectClasses = [], objectClasses = [] }: Partial<BuiltEnds> = built.get(property.property) ?? {};
   const builtSubjects = subject === undefined ? subjectClasses.slice(0, mostBuilt) : [];
-  const starts: readonly Pick<Path, "subject" | "builtSubject">[] =
+  const starts: readonly { readonly subject: string | undefined; readonly builtSubject?: true }[] =
     builtSubjects.length === 0 ? [{ subject }] : builtSubjects.map((iri) => ({ subject: iri, builtSubject: true }));
   const ends = endsOf(property, objectClasses);
   for (const start of starts) {

@@ -167,7 +167,7 @@ function* viewSteps(description: VoidDescription, request: SchemaRequest): Gener
     chosen,
     examples: request.examples ?? [],
     labels: tellingLabels(description),
-    parts: request.parts ?? builtParts(description),
+    parts: request.parts ?? builtParts(description.built),
     built: new Map(description.built?.properties.map((each) => [each.property, each])),
     document: request.document,
   };

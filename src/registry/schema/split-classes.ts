@@ -18,7 +18,7 @@ const mostMembers = 100;
 /** The classes that several of these endpoints have, those of most first; at most 100 of them, of the first 100 endpoints. */
 export const splitOver = (
   members: readonly { readonly id: string }[],
-  { models }: { readonly models: Pick<EndpointModels, "get"> },
+  { models }: { readonly models: EndpointModels },
 ): readonly SplitClass[] =>
   splitTerms(models, firstIds(members), "class")
     .filter(({ iri, at }) => at.length > 1 && isAboutThings(iri))
@@ -29,7 +29,7 @@ const firstIds = (members: readonly { readonly id: string }[]): readonly string[
   members.slice(0, mostMembers).map(({ id }) => id);
 
 interface Known {
-  readonly models: Pick<EndpointModels, "get" | "described">;
+  readonly models: EndpointModels;
   readonly catalog: Pick<Catalog, "federations" | "membersOf">;
 }
 
@@ -37,8 +37,8 @@ const mostFederations = 20;
 const mostDerived = 50;
 
 /** Where the other parts of an endpoint's classes are: as the builder of a shard says, else by the descriptions of its federations. */
-export function partsOf(id: string, description: Pick<VoidDescription, "built">, known: Known): readonly Part[] {
-  const built = builtParts(description);
+export function partsOf(id: string, stated: VoidDescription["built"], known: Known): readonly Part[] {
+  const built = builtParts(stated);
   const said = new Set(built.map((part) => part.class));
   return [...built, ...derivedParts(id, known).filter((part) => !said.has(part.class))];
 }

@@ -77,7 +77,7 @@ function notesOf(
   const planner = createPlanner({
     catalog,
     terms: finder,
-    parts: (id) => partsOf(id, { built: models.get(id)?.described?.built }, { models, catalog }),
+    parts: (id) => partsOf(id, models.get(id)?.described?.built, { models, catalog }),
     egress: "catalog",
     publicUrl: "http://fedway.example",
   });

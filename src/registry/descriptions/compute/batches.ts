@@ -11,7 +11,7 @@ import {
   workOf,
 } from "./run.ts";
 import { type FactKind, factKinds, recordGroups } from "./fact-kinds.ts";
-import { giveUp, judgeKey, keepBounds, markInconsistent, settle } from "./verdicts.ts";
+import { judgeKey, keepBounds, markInconsistent, settle } from "./verdicts.ts";
 import { iriOf } from "../values.ts";
 import { countOf, type KeyObservation, type Observation, solutionsOf } from "./observation.ts";
 import { askProperty, totalsQuery } from "./queries.ts";
@@ -181,7 +181,7 @@ async function askBatch(
     await fall(outcome.why, outcome.record);
     return undefined;
   }
-  keepBounds(run, kind, { keys, observation: outcome });
+  keepBounds(run, kind, keys, outcome);
   const contradicts = keys.some((key) => judgeKey(run, kind, { key, observation: outcome }) === "contradicts");
   if (outcome.whole && contradicts) markInconsistent(run, work, outcome.record);
   if (!outcome.whole || contradicts) {
@@ -206,12 +206,12 @@ async function verifyBatches(run: Run, kind: FactKind, batches: readonly Answere
   // Of an endpoint that leaves things out silently nothing is more than a bound.
   const isKnown = (found: KeyObservation): boolean => !run.inconsistent && judgeKey(run, kind, found) === "agrees";
   const byKnown = Map.groupBy(all, isKnown);
-  settle(run, kind, { observations: byKnown.get(true) ?? [], agrees: () => true });
+  settle(run, kind, byKnown.get(true) ?? []);
   const open = byKnown.get(false) ?? [];
   if (open.length === 0) return;
   const needsTotals = !run.inconsistent && run.dialect.count && !addsUp(run, kind, open);
   const agreed = needsTotals ? agreedKeys(run, open, await askTotals(run, kind, { open, batches })) : undefined;
-  settle(run, kind, { observations: open, agrees: (key) => agreed?.has(key) ?? true });
+  settle(run, kind, open, agreed);
 }
 
 /** The keys whose solutions add up to their totals; any other that was counted is a contradiction. */
@@ -314,7 +314,8 @@ const patience = 2;
 async function fallBack(run: Run, kind: FactKind, failed: FailedKey): Promise<void> {
   const split = await splitByProperty(run, kind, failed);
   if (!split && kind.name === "classProperties") await askProperties(run, failed);
-  giveUp(run, kind, failed);
+  const { key, why, record } = failed;
+  run.todo.settle(kind, key, { why, record });
 }
 
 /** Level 3 by property. Whether every property was answered. */
@@ -351,7 +352,7 @@ async function askForProperties(
 ): Promise<number | undefined> {
   const outcome = await observe(run, kind, { selection: { keys: [key], properties }, level: 3 });
   if (!isSeen(outcome)) return undefined;
-  keepBounds(run, kind, { keys: [key], observation: outcome });
+  keepBounds(run, kind, [key], outcome);
   return outcome.whole ? outcome.rows : undefined;
 }
 

@@ -2,7 +2,7 @@ import { computeInBatches } from "./batches.ts";
 import { type FactKind, factsOf, groupsOf, keysOf } from "./fact-kinds.ts";
 import { type Observation, sameGroups, solutionsOf, compare } from "./observation.ts";
 import { isSeen, observe, type Run, weighed, type Weighed, weightIn, workOf } from "./run.ts";
-import { accept, giveUp, judgeKey, keepBounds, markInconsistent, missingKeys, settle } from "./verdicts.ts";
+import { accept, judgeKey, keepBounds, markInconsistent, missingKeys, settle } from "./verdicts.ts";
 
 /**
  * Computes one kind of facts: one query for all keys, checked by parts; then batches for the keys that this leaves.
@@ -29,7 +29,7 @@ export async function askAll(run: Run, kind: FactKind): Promise<Observation | un
 
 /** Keeps all of an answer as bounds. */
 export function keepAnswer(run: Run, kind: FactKind, observation: Observation | undefined): void {
-  if (observation !== undefined) keepBounds(run, kind, { keys: [...observation.groups.keys()], observation });
+  if (observation !== undefined) keepBounds(run, kind, observation.groups.keys(), observation);
 }
 
 /** Level 1, unless a lighter kind has already shown that it asks too much. */
@@ -67,7 +67,8 @@ interface Whole {
 
 /** Keeps what a whole answer says and finds evidence for it; gives the keys that need smaller queries. */
 async function judgeWhole(run: Run, kind: FactKind, { whole, items }: Whole): Promise<readonly Weighed[]> {
-  keepBounds(run, kind, { keys: items.map(({ key }) => key), observation: whole });
+  const keys = items.map(({ key }) => key);
+  keepBounds(run, kind, keys, whole);
   if (!whole.whole) return items;
   const open: Weighed[] = [];
   for (const item of items) {
@@ -120,7 +121,7 @@ async function verifyWhole(
     }
     const comparison = compare(keys, whole, part);
     if (comparison.differing.length > 0) {
-      keepBounds(run, kind, { keys, observation: part });
+      keepBounds(run, kind, keys, part);
       // The largest part that saw more than the whole shows how much work is too much.
       differing = Math.max(
         differing,
@@ -136,11 +137,11 @@ async function verifyWhole(
     for (const key of keys) {
       // The light key on its own is in another part as well.
       agreed.delete(key);
-      giveUp(run, kind, { key, why: "partial", record });
+      run.todo.settle(kind, key, { why: "partial", record });
     }
   }
   const observations = Array.from(agreed, (key) => ({ key, observation: whole }));
-  settle(run, kind, { observations, agrees: () => true });
+  settle(run, kind, observations);
   return [];
 }
 

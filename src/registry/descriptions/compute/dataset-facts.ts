@@ -1,5 +1,4 @@
-import type { UnknownFact } from "../void-description.ts";
-import type { Task } from "./todo.ts";
+import type { Reason, Task } from "./todo.ts";
 import { distrustDistinct } from "./probing.ts";
 import { bestTexts, isWritable, languageOf, namespaceOf, textProperties } from "../values.ts";
 import { distinctNodesQueries, languagesQuery, subjectsQuery, termTextsQuery } from "./queries.ts";
@@ -66,7 +65,7 @@ async function findLanguages(run: Run): Promise<void> {
 }
 
 /** Takes in the languages of all literals, or of some; gives back why they may not be all. */
-async function askLanguages(run: Run, limit?: number): Promise<Omit<UnknownFact, "what"> | undefined> {
+async function askLanguages(run: Run, limit?: number): Promise<Reason | undefined> {
   const level = limit === undefined ? 1 : 2;
   const outcome = await ask(run, { query: languagesQuery(run.dialect, limit), level });
   if (!outcome.ok) return { why: outcome.why, record: outcome.record };

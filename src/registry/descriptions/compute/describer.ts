@@ -6,7 +6,7 @@ import type { VoidDescription } from "../void-description.ts";
 import { FedwayError } from "../../../errors/fedway-error.ts";
 import type { Clock } from "../../../clock.ts";
 import { Todo } from "./todo.ts";
-import { buildDescription, emptyFacts, type FactBase, restoredFacts } from "./fact-base.ts";
+import { describedFacts, emptyFacts, hasClaims, type FactBase, restoredFacts } from "./fact-base.ts";
 import { computeDatasetFacts, computeTermTexts } from "./dataset-facts.ts";
 import { listGraphsBeside, noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
 import { type ReadTriple, readWhole } from "./read-whole.ts";
@@ -224,11 +224,10 @@ const computedKinds = [
 /** A description of which nothing is known yet and everything is left to do. */
 export function emptyDescription({ endpoint, dataset }: RunTarget, startedMs: number): VoidDescription {
   const startedAt = new Date(startedMs).toISOString();
-  return buildDescription(emptyFacts(), {
+  return {
     endpoint: endpoint.url,
     id: endpoint.id,
     dataset,
-    known: undefined,
     startedAt,
     finishedAt: startedAt,
     unfinished: true,
@@ -236,7 +235,8 @@ export function emptyDescription({ endpoint, dataset }: RunTarget, startedMs: nu
     unknown: new Todo().unknown(),
     records: [],
     cost: { requests: 0, bytes: 0, ms: 0 },
-  });
+    ...describedFacts(emptyFacts(), undefined),
+  };
 }
 
 type StartOptions = DescriberOptions & DescribeOptions & { readonly target: DescribeTarget };
@@ -253,7 +253,7 @@ function startRun(options: StartOptions): Run {
     startedAt: known?.unfinished === true ? known.startedAt : new Date(clock.now()).toISOString(),
     session,
     base,
-    claims: restoredFacts(known, "claimed"),
+    claims: hasClaims(known) ? restoredFacts(known, "claimed") : emptyFacts(),
     todo,
     save: options.save,
     checkpointEvery: options.checkpointEvery ?? 10,

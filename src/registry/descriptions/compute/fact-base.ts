@@ -10,7 +10,7 @@ import {
   partNames,
   propertyPartitions,
 } from "../facts.ts";
-import type { ClassPartition, Count, Linkset, TermText, VoidDescription } from "../void-description.ts";
+import type { FactStatus, ClassPartition, Count, Linkset, TermText, VoidDescription } from "../void-description.ts";
 import { compareText } from "../../../rdf/canonical.ts";
 
 /** Reduces a finding to the existence of the things it names. */
@@ -69,7 +69,11 @@ interface Partition extends Readonly<Known>, Readonly<Counts> {
   readonly objectsComplete?: boolean;
 }
 
-type IsWanted = (fact: Pick<Known, "status">) => boolean;
+type IsWanted = (fact: { readonly status: FactStatus }) => boolean;
+
+/** True of a description that has its publisher's claims in it. */
+export const hasClaims = (known: VoidDescription | undefined): known is VoidDescription =>
+  known !== undefined && known.source !== "computed";
 
 /** The facts of a description, a retrieved one or a checkpoint: measured ones, or its publisher's claims. */
 export function restoredFacts(known: VoidDescription | undefined, kind: "measured" | "claimed"): FactBase {
@@ -170,16 +174,13 @@ const lackingIn = (kind: string, facts: FactList, claimed: FactList) =>
 const mayHave = (facts: FactList | undefined, iri: string, whole: FactList | undefined): boolean =>
   facts?.complete !== true && (whole === undefined || !whole.complete || whole.has(iri));
 
-/** Fields of a description other than its facts. */
-type Frame = Pick<
-  VoidDescription,
-  "endpoint" | "id" | "dataset" | "startedAt" | "finishedAt" | "unfinished" | "unknown" | "records" | "cost"
-> & { readonly known: VoidDescription | undefined };
-
 const mostLinksets = 20_000;
 
-/** The description of a fact base. Values are snapshots: later changes of the base do not show. */
-export function buildDescription(base: FactBase, { known, ...frame }: Frame): VoidDescription {
+/**
+ * Statements of a description about the data, by a fact base and the description that it goes on from. Values are snapshots:
+ * later changes of the base do not show.
+ */
+export function describedFacts(base: FactBase, known: VoidDescription | undefined) {
   const {
     retrievedFrom,
     title,
@@ -195,8 +196,7 @@ export function buildDescription(base: FactBase, { known, ...frame }: Frame): Vo
   const classPartitions = classesOf(classes);
   const published = known?.linksets.filter((linkset) => isPublished(linkset) && isPossible(base, linkset)) ?? [];
   return {
-    ...frame,
-    source: known === undefined || known.source === "computed" ? "computed" : "mixed",
+    source: hasClaims(known) ? ("mixed" as const) : ("computed" as const),
     retrievedFrom,
     title,
     description,
@@ -217,13 +217,12 @@ export function buildDescription(base: FactBase, { known, ...frame }: Frame): Vo
     ...namedGraphsOf(base),
     linksets: [...published, ...linksetsWithin(classPartitions)].slice(0, mostLinksets),
     terms: terms.size > 0 ? [...terms.values()].toSorted((one, other) => compareText(one.iri, other.iri)) : undefined,
-    records: [...frame.records],
   };
 }
 
 const graphPartition = ({ status, record, triples }: Fact, graph: string) => ({ graph, status, record, triples });
 
-function namedGraphsOf({ namedGraphs, graphsBeside }: FactBase): Pick<VoidDescription, "namedGraphs" | "graphsBeside"> {
+function namedGraphsOf({ namedGraphs, graphsBeside }: FactBase) {
   if (namedGraphs.size === 0) return {};
   const graphs = { list: listed(namedGraphs, "triples", graphPartition), complete: namedGraphs.complete };
   return graphsBeside ? { graphsBeside: graphs } : { namedGraphs: graphs };

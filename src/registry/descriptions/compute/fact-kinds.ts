@@ -137,10 +137,10 @@ export function factName(kind: FactKind, key?: string): string {
 }
 
 /** The keys of a kind that are known. */
-export const keysOf = (base: FactBase, { path: [keys] }: Pick<FactKind, "path">): FactList => base[keys];
+export const keysOf = (base: FactBase, { path: [keys] }: FactKind): FactList => base[keys];
 
 /** The count that says how many solutions the pattern of a key has. */
-export const sizeOf = ({ key }: Pick<FactKind, "key">, fact: Fact | undefined): Count | undefined =>
+export const sizeOf = ({ key }: FactKind, fact: Fact | undefined): Count | undefined =>
   key === "c" ? fact?.entities : fact?.triples;
 
 /** Groups of one key, and how they are known. */

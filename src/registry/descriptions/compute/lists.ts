@@ -89,10 +89,7 @@ function take(
 
 /** A page of a longer list is cut by its nature, but must otherwise be sound. */
 const isPage = (page: Observation): boolean => (page.whole || page.cut) && page.skipped === 0;
-const ending = ({ skipped, record }: Observation): Pick<Listing, "why" | "record"> => ({
-  why: skipped === 0 ? "partial" : "refused",
-  record,
-});
+const ending = ({ skipped, record }: Observation) => ({ why: skipped === 0 ? "partial" : "refused", record }) as const;
 
 function joined(pages: readonly Observation[]): Observation {
   const groups = new Map<string, Groups>();

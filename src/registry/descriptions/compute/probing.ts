@@ -4,7 +4,6 @@ import { splitGraphs } from "../../../sparql/default-graphs.ts";
 import { isWritable } from "../values.ts";
 import {
   allTriplesQuery,
-  type Dialect,
   fewCountsQuery,
   graphsQuery,
   manyCounted,
@@ -110,7 +109,10 @@ export const isSystemGraph = (graph: string): boolean => systemGraph.test(graph)
 const chosenGraphs = ({ target }: Run): readonly string[] => splitGraphs(target.endpoint.url).defaultGraphs;
 
 /** The graphs to ask (none: the default graph), and how many graphs are described together. */
-type OwnGraphs = Pick<Dialect, "graphs"> & { readonly together: number };
+interface OwnGraphs {
+  readonly graphs: readonly string[];
+  readonly together: number;
+}
 
 /** The graphs to describe: all but the engine's own, where the default graph has these and they are few; else the default graph. */
 async function ownGraphs(run: Run): Promise<OwnGraphs> {

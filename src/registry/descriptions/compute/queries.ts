@@ -31,8 +31,7 @@ export interface Selection {
 }
 
 /** The FROM clauses, with a space before each. */
-export const from = (dialect: Pick<Dialect, "graphs">): string =>
-  dialect.graphs.map((graph) => ` FROM ${written(graph)}`).join("");
+export const from = (graphs: Dialect["graphs"]): string => graphs.map((graph) => ` FROM ${written(graph)}`).join("");
 const list = (iris: readonly string[], separator: string): string => iris.map(written).join(separator);
 
 function among(variable: string, iris: readonly string[], dialect: Dialect): string {
@@ -51,7 +50,7 @@ function pattern(kind: FactKind, selection: Selection, dialect: Dialect): string
   const only = onlyKey(selection);
   const key = only === undefined ? `?${kind.key}` : written(only);
   // VALUES first: some engines evaluate in the order of the text.
-  const triples = matched([headOf(kind, key), ...kind.joined], dialect);
+  const triples = matched([headOf(kind, key), ...kind.joined], dialect.named);
   const text = `${constraints(kind, selection, dialect)}${triples}${kind.tail}`;
   if (!dialect.repeats) return bounds === "" ? text : `{ SELECT * WHERE { ${text}} ${bounds} } `;
   const names = [headOf(kind, only === undefined ? key : ""), ...kind.joined, kind.tail].join(" ").match(/\?[a-z]/gu);
@@ -77,7 +76,7 @@ function constraints(kind: FactKind, selection: Selection, dialect: Dialect): st
 }
 
 /** Triple patterns as they are matched against the graphs that are described, with a space behind each. */
-export function matched(triples: readonly string[], { named }: Pick<Dialect, "named">): string {
+export function matched(triples: readonly string[], named: boolean): string {
   return triples.map((triple, at) => (named ? `GRAPH ?g${at} { ${triple} } ` : `${triple} . `)).join("");
 }
 
@@ -91,12 +90,12 @@ export function termTextsQuery(
   dialect: Dialect,
 ): string {
   const isAny = where === "any graph";
-  const triple = matched(["?t ?p ?l"], { named: isAny || dialect.named });
+  const triple = matched(["?t ?p ?l"], isAny || dialect.named);
   const keys = `${among("t", iris, dialect)}${among("p", properties, dialect)}`;
-  return `SELECT DISTINCT ?t ?p ?l${isAny ? "" : from(dialect)} WHERE { ${keys}${triple}FILTER(isLiteral(?l)) }`;
+  return `SELECT DISTINCT ?t ?p ?l${isAny ? "" : from(dialect.graphs)} WHERE { ${keys}${triple}FILTER(isLiteral(?l)) }`;
 }
 
-const anyTriple = (dialect: Dialect): string => matched(["?s ?p ?o"], dialect);
+const anyTriple = (dialect: Dialect): string => matched(["?s ?p ?o"], dialect.named);
 
 const tallyTexts: Readonly<Record<Tally, string>> = {
   n: "(COUNT(*) AS ?n)",
@@ -118,7 +117,7 @@ const grouped = (variables: readonly string[]): string =>
  */
 export function groupsQuery(kind: FactKind, selection: Selection, dialect: Dialect): string {
   const variables = groupVariables(kind, selection);
-  const where = `${from(dialect)} WHERE { ${pattern(kind, selection, dialect)} }`;
+  const where = `${from(dialect.graphs)} WHERE { ${pattern(kind, selection, dialect)} }`;
   if (dialect.count) {
     const told = kind.tallies.filter((tally) => tally === "n" || dialect.countDistinct);
     const tallies = told.map((tally) => tallyTexts[tally]).join(" ");
@@ -130,34 +129,34 @@ export function groupsQuery(kind: FactKind, selection: Selection, dialect: Diale
 /** Solutions of a kind for each key, the second way to its counts (SPORTAL QC2 for `classProperties`). */
 export function totalsQuery(kind: FactKind, selection: Selection, dialect: Dialect): string {
   const variables = onlyKey(selection) === undefined ? [kind.key] : [];
-  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { ${pattern(kind, selection, dialect)} }${grouped(variables)}`;
+  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect.graphs)} WHERE { ${pattern(kind, selection, dialect)} }${grouped(variables)}`;
 }
 
 /** All solutions and, as far as that works, distinct keys of a list in one row: SPORTAL QB2, or QB1 and QB3. */
 export function listTotalQuery(kind: FactKind, dialect: Dialect): string {
   const keys = dialect.countDistinct ? ` (COUNT(DISTINCT ?${kind.key}) AS ?d)` : "";
-  return `SELECT (COUNT(*) AS ?n)${keys}${from(dialect)} WHERE { ${pattern(kind, {}, dialect)} }`;
+  return `SELECT (COUNT(*) AS ?n)${keys}${from(dialect.graphs)} WHERE { ${pattern(kind, {}, dialect)} }`;
 }
 
 /** Keys of a list without counts. */
 export function keysQuery(kind: FactKind, selection: Selection, dialect: Dialect): string {
-  return `SELECT DISTINCT ?${kind.key}${from(dialect)} WHERE { ${pattern(kind, selection, dialect)} }`;
+  return `SELECT DISTINCT ?${kind.key}${from(dialect.graphs)} WHERE { ${pattern(kind, selection, dialect)} }`;
 }
 
 /** One key that is not in a list: no row says that the list misses none. */
 export function missingKeyQuery(kind: FactKind, without: readonly string[], dialect: Dialect): string {
-  return `SELECT ?${kind.key}${from(dialect)} WHERE { ${pattern(kind, { without, bounds: "LIMIT 1" }, dialect)}}`;
+  return `SELECT ?${kind.key}${from(dialect.graphs)} WHERE { ${pattern(kind, { without, bounds: "LIMIT 1" }, dialect)}}`;
 }
 
 /** One solution of a list, after `offset` others. */
 export function solutionQuery(kind: FactKind, offset: number, dialect: Dialect): string {
   const bounds = `OFFSET ${offset} LIMIT 1`;
-  return `SELECT ?${kind.key}${from(dialect)} WHERE { ${pattern(kind, { bounds }, dialect)}}`;
+  return `SELECT ?${kind.key}${from(dialect.graphs)} WHERE { ${pattern(kind, { bounds }, dialect)}}`;
 }
 
 /** ASK query: instances of a class have a property. */
 export function askProperty(key: string, property: string, dialect: Dialect): string {
-  return `ASK${from(dialect)} { ${matched([`?s a ${written(key)}`, `?s ${written(property)} ?o`], dialect)}}`;
+  return `ASK${from(dialect.graphs)} { ${matched([`?s a ${written(key)}`, `?s ${written(property)} ?o`], dialect.named)}}`;
 }
 
 /**
@@ -165,11 +164,11 @@ export function askProperty(key: string, property: string, dialect: Dialect): st
  * the same for its instances.
  */
 export function tripleCountsQueries(dialect: Dialect, type?: string): readonly [string, string] {
-  const some = type === undefined ? anyTriple(dialect) : matched([`?s a ${written(type)}`], dialect);
+  const some = type === undefined ? anyTriple(dialect) : matched([`?s a ${written(type)}`], dialect.named);
   const names = type === undefined ? "?s ?p ?o" : "?s";
   return [
-    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { ${some}}`,
-    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { { ${eachOnce(names, some, dialect)} } }`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect.graphs)} WHERE { ${some}}`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect.graphs)} WHERE { { ${eachOnce(names, some, dialect)} } }`,
   ];
 }
 
@@ -177,8 +176,8 @@ export function tripleCountsQueries(dialect: Dialect, type?: string): readonly [
 export function distinctNodesQueries(variable: "s" | "o", dialect: Dialect): readonly [string, string] {
   const any = anyTriple(dialect);
   return [
-    `SELECT (COUNT(DISTINCT ?${variable}) AS ?n)${from(dialect)} WHERE { ${any}}`,
-    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { { ${eachOnce(`?${variable}`, any, dialect)} } }`,
+    `SELECT (COUNT(DISTINCT ?${variable}) AS ?n)${from(dialect.graphs)} WHERE { ${any}}`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect.graphs)} WHERE { { ${eachOnce(`?${variable}`, any, dialect)} } }`,
   ];
 }
 
@@ -186,12 +185,12 @@ export function distinctNodesQueries(variable: "s" | "o", dialect: Dialect): rea
 export function languagesQuery(dialect: Dialect, limit?: number): string {
   const any = anyTriple(dialect);
   const inner = limit === undefined ? any : `{ SELECT ?o WHERE { ${any}FILTER(isLiteral(?o)) } LIMIT ${limit} } `;
-  return `SELECT DISTINCT ?l${from(dialect)} WHERE { ${inner}FILTER(isLiteral(?o) && LANG(?o) != "") BIND(LANG(?o) AS ?l) }`;
+  return `SELECT DISTINCT ?l${from(dialect.graphs)} WHERE { ${inner}FILTER(isLiteral(?o) && LANG(?o) != "") BIND(LANG(?o) AS ?l) }`;
 }
 
 /** A sample of subjects, for their namespaces. */
 export function subjectsQuery(dialect: Dialect, limit: number): string {
-  return `SELECT DISTINCT ?s${from(dialect)} WHERE { ${anyTriple(dialect)}FILTER(isIRI(?s)) } LIMIT ${limit}`;
+  return `SELECT DISTINCT ?s${from(dialect.graphs)} WHERE { ${anyTriple(dialect)}FILTER(isIRI(?s)) } LIMIT ${limit}`;
 }
 
 /** How many triples the default graph has, counted up to a limit. */
@@ -202,25 +201,25 @@ export const firstTriplesCountQuery = (limit: number): string =>
 export const allTriplesQuery = (limit: number): string => `SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT ${limit}`;
 
 /** Graphs that can be asked by name. */
-export function graphsQuery(limit: number, { countDistinct }: Pick<Dialect, "countDistinct">): string {
+export function graphsQuery(limit: number, { countDistinct }: Dialect): string {
   const where = "WHERE { GRAPH ?g { ?s ?p ?o } }";
   return `${countDistinct ? `SELECT DISTINCT ?g ${where}` : `SELECT ?g ${where} GROUP BY ?g`} LIMIT ${limit}`;
 }
 
-const tableOf = ({ values }: Pick<Dialect, "values">): Table => (values ? valuesTable : bindTable);
+const tableOf = ({ values }: Dialect): Table => (values ? valuesTable : bindTable);
 
 /** Number of solutions of a data-free query; it has half as many values. */
 export const manyCounted = 20_000;
 
 /** Data-free: 20,000 solutions with 10,000 values of ?x, too many for an estimate to be right by chance. */
-export function manyCountsQuery(dialect: Pick<Dialect, "values">): string {
+export function manyCountsQuery(dialect: Dialect): string {
   const rows = product(tableOf(dialect), [10, 10, 10, 10, 2]);
   const value = "BIND(?d0 + 10 * ?d1 + 100 * ?d2 + 1000 * ?d3 AS ?x)";
   return `SELECT (COUNT(*) AS ?n) (COUNT(DISTINCT ?x) AS ?u) WHERE { ${rows} ${value} }`;
 }
 
 /** Data-free: two distinct values. */
-export const fewCountsQuery = (dialect: Pick<Dialect, "values">): string =>
+export const fewCountsQuery = (dialect: Dialect): string =>
   `SELECT (COUNT(DISTINCT ?x) AS ?u) WHERE { ${tableOf(dialect)(["x"], [["1"], ["1"], ["2"]])} }`;
 
 /** Sizes of row-cap probes in ascending order: the first is asked for, larger ones after an answer with as many rows. */

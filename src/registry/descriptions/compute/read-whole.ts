@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { rdf } from "../../../rdf/vocabularies.ts";
 import { bestTexts, isWritable, languageTag, namespaceOf, textProperties } from "../values.ts";
-import type { UnknownFact } from "../void-description.ts";
+import type { Reason } from "./todo.ts";
 import { type FactKind, type FactKindName, factKinds, keysOf, objectKinds } from "./fact-kinds.ts";
 import { allTriplesQuery, firstTriplesCountQuery, solutionQuery } from "./queries.ts";
 import { ask, askCount, isSeen, observe, type Run, weighed, workOf } from "./run.ts";
@@ -40,7 +40,7 @@ interface Read {
 }
 
 /** All triples, or why they are not certain; undefined where some are not to be described. */
-async function readAll(run: Run, expected: number): Promise<Read | Omit<UnknownFact, "what"> | undefined> {
+async function readAll(run: Run, expected: number): Promise<Read | Reason | undefined> {
   const limit = expected + 1;
   const outcome = await ask(run, { query: allTriplesQuery(limit), level: 1, maxRows: limit });
   const { record } = outcome;

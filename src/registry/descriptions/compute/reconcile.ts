@@ -8,7 +8,7 @@ import { existing, type FactBase } from "./fact-base.ts";
  * complete. A part that exceeds its whole shows that both were counted wrongly or at different times: neither stays, and
  * `todo` notes it.
  */
-export function reconcile(base: FactBase, todo: Pick<Todo, "note">): void {
+export function reconcile(base: FactBase, todo: Todo): void {
   for (const { properties } of base.classes.values()) list(base.properties, properties);
   for (const { properties } of [base, ...base.classes.values()])
     for (const { objectClasses } of properties.values()) list(base.classes, objectClasses);
@@ -65,7 +65,7 @@ interface CountedPart {
   readonly counts: Partial<Record<Scope, Counts>>;
 }
 
-function compareCounts(base: FactBase, todo: Pick<Todo, "note">): void {
+function compareCounts(base: FactBase, todo: Todo): void {
   for (const fact of base.classes.values()) addTriples(fact);
   for (const place of placesIn(base)) {
     for (const [scope, part, of, whole] of rules) {

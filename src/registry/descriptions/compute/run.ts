@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../../../clock.ts";
 import type { Count, MeasurementRecord, VoidDescription } from "../void-description.ts";
 import type { DescribeTarget } from "./describer.ts";
-import { buildDescription, type DatasetCount, type FactBase, mergedCount, withClaims } from "./fact-base.ts";
+import { describedFacts, hasClaims, type DatasetCount, type FactBase, mergedCount, withClaims } from "./fact-base.ts";
 import { type FactKind, type FactKindName, keysOf, sizeOf } from "./fact-kinds.ts";
 import { countOf, isCut, type Observation, readObservation } from "./observation.ts";
 import { type Dialect, groupsQuery, probedRows, rowCapQuery, type Selection } from "./queries.ts";
@@ -90,22 +90,22 @@ export async function checkpoint(run: Run): Promise<void> {
 /** The description so far: facts that agree with each other, above the publisher's claims. */
 export function describedBy({ target, clock, known, startedAt, session, base, claims, todo }: Run): VoidDescription {
   reconcile(base, todo);
-  const { shown, lacking } = withClaims(base, claims);
+  const { shown, lacking } = hasClaims(known) ? withClaims(base, claims) : { shown: base, lacking: [] };
   for (const fact of lacking) todo.note({ ...fact, why: "contradicted" });
   const { requests, bytes, ms } = session.spent;
   const before = known?.cost ?? { requests: 0, bytes: 0, ms: 0 };
-  return buildDescription(shown, {
+  return {
     endpoint: target.endpoint.url,
     id: target.endpoint.id,
     dataset: target.dataset ?? known?.dataset ?? `${target.endpoint.url}#dataset`,
-    known,
     startedAt,
     finishedAt: new Date(clock.now()).toISOString(),
     unfinished: todo.unfinished,
     unknown: todo.unknown(),
-    records: session.records,
+    records: [...session.records],
     cost: { requests: before.requests + requests, bytes: before.bytes + bytes, ms: before.ms + ms },
-  });
+    ...describedFacts(shown, known),
+  };
 }
 
 /** Rows of one run; each may be a fact that is kept. */

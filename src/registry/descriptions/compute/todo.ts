@@ -17,7 +17,8 @@ export type Task = (typeof tasks)[number];
 
 const mostUnknown = 2000;
 
-type Reason = Omit<UnknownFact, "what">;
+/** Why something is not known. */
+export type Reason = Omit<UnknownFact, "what">;
 
 /**
  * Remaining work of a run: everything or, with an earlier description, its open facts. Part of a checkpoint

@@ -1,6 +1,6 @@
 import { rdf } from "../../../rdf/vocabularies.ts";
 import type { Fact } from "../facts.ts";
-import type { FactStatus, UnknownFact } from "../void-description.ts";
+import type { FactStatus } from "../void-description.ts";
 import type { DatasetCount, FactBase } from "./fact-base.ts";
 import { completeLists, type FactKind, factKinds, isVerifiedKey, keysOf, recordGroups, sizeOf } from "./fact-kinds.ts";
 import {
@@ -38,15 +38,9 @@ export function judgeKey(run: Run, kind: FactKind, { key, observation }: KeyObse
 }
 
 /** Keeps what an answer about keys shows at least. */
-export function keepBounds(
-  run: Run,
-  kind: FactKind,
-  { keys, observation }: { readonly keys: readonly string[]; readonly observation: Observation },
-): void {
+export function keepBounds(run: Run, kind: FactKind, keys: Iterable<string>, { groups, record }: Observation): void {
   const status: FactStatus = run.dialect.count ? "lowerBound" : "exists";
-  for (const key of keys) {
-    recordGroups(run.base, kind, { key, groups: observation.groups.get(key), status, record: observation.record });
-  }
+  for (const key of keys) recordGroups(run.base, kind, { key, groups: groups.get(key), status, record });
 }
 
 /**
@@ -54,36 +48,30 @@ export function keepBounds(
  * way to see that both lack the same, so lists are then left open.
  */
 export function accept(run: Run, kind: FactKind, { key, observation }: KeyObservation): void {
-  if (observation.flawed.has(key)) {
-    giveUp(run, kind, { key, why: "refused", record: observation.record });
-    return;
-  }
+  const { record } = observation;
+  if (observation.flawed.has(key)) return run.todo.settle(kind, key, { why: "refused", record });
   const { count } = run.dialect;
   const groups = observation.groups.get(key);
-  recordGroups(run.base, kind, { key, groups, status: count ? "exact" : "exists", record: observation.record });
+  recordGroups(run.base, kind, { key, groups, status: count ? "exact" : "exists", record });
   if (count) completeLists(run.base, kind, key);
   run.todo.settle(kind, key);
 }
 
-/** Settles keys by whether a second way agrees with the answer about each; none is verified by an endpoint that contradicts itself. */
+/**
+ * Settles keys with which a second way agrees, and those with which none does; none is verified by an endpoint that contradicts
+ * itself.
+ * @param agreed absent: all of them
+ */
 export function settle(
   run: Run,
   kind: FactKind,
-  {
-    observations,
-    agrees,
-  }: { readonly observations: Iterable<KeyObservation>; readonly agrees: (key: string) => boolean },
+  observations: Iterable<KeyObservation>,
+  agreed?: ReadonlySet<string>,
 ): void {
   for (const { key, observation } of observations) {
-    if (agrees(key) && !run.inconsistent) accept(run, kind, { key, observation });
-    else giveUp(run, kind, { key, why: "partial", record: observation.record });
+    if (!run.inconsistent && (agreed === undefined || agreed.has(key))) accept(run, kind, { key, observation });
+    else run.todo.settle(kind, key, { why: "partial", record: observation.record });
   }
-}
-
-/** A key stays as it is: known in part. */
-export function giveUp(run: Run, kind: FactKind, at: { readonly key: string } & Omit<UnknownFact, "what">): void {
-  const { key, ...unknown } = at;
-  run.todo.settle(kind, key, unknown);
 }
 
 /** Judgement of new groups by exact facts: they fit, they lack something, or nothing is known. */

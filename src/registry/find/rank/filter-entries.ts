@@ -5,7 +5,7 @@ import { publishedKey } from "../../catalog/published/published-facts.ts";
 import { plainText } from "../../../rdf/display-text.ts";
 import { irisNamed, irisWritten, rankedEndpoints } from "./run-search.ts";
 import type { SearchedTexts } from "../tables/texts.ts";
-import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "../answers.ts";
+import type { EndpointStatus, EntryFilter, EntryPage, Match } from "../answers.ts";
 import { fold } from "../words/words.ts";
 
 /** Facts of an entry that filters compare. */
@@ -26,7 +26,9 @@ interface WantedTerm {
 const mostListed = 1_000;
 
 /** Reasons are worked out for the page that is shown, not for the whole list. */
-interface LazyHit extends Omit<EntryHit, "why"> {
+interface LazyHit {
+  readonly entry: CatalogEntry;
+  readonly status: EndpointStatus;
   readonly why: () => readonly Match[];
 }
 

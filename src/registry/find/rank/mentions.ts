@@ -102,7 +102,7 @@ function spansOf(words: readonly TextWord[]): readonly Span[] {
 const equalTo = (table: LabelTable, span: Span): readonly { span: Span; match: LabelMatch }[] =>
   table.equal(span.text).map(({ at, how }) => ({ span, match: { at, how, score: span.score, words: foldedOf(span) } }));
 
-const foldedOf = ({ words }: Pick<Span, "words">): readonly string[] => words.map(({ word }) => fold(word));
+const foldedOf = ({ words }: Span): readonly string[] => words.map(({ word }) => fold(word));
 
 /** Comparing letters costs a thousand times what looking up equal texts does. */
 const mostCompared = 6;

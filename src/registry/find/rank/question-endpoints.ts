@@ -9,7 +9,7 @@ import { builtParts, partSentence } from "../../schema/part-lines.ts";
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import type { ValueHit } from "../tables/value-index.ts";
 import { reason } from "./rank-terms.ts";
-import type { SchemaNode } from "../tables/schema-graph.ts";
+import type { SchemaTerm } from "../tables/schema-graph.ts";
 
 /** A search for endpoints. */
 export interface EndpointRequest {
@@ -69,7 +69,7 @@ const namedFirst = (
 };
 
 /** A class or property of a hit, with its neighbours in the schema. */
-interface HitTerm extends Pick<SchemaNode, "kind" | "iri" | "count"> {
+interface HitTerm extends SchemaTerm {
   /** Of a property: classes that have it, the likeliest first, and classes of its values. */
   readonly domains: readonly string[];
   readonly ranges: readonly string[];
@@ -169,7 +169,7 @@ const longestSentence = 240;
 function sentenceOf({ entry, described }: EndpointModel): string | undefined {
   const told = entry?.description && plainText(entry.description, longestSentence);
   const sentence = told ?? oneSentence({ described, entry });
-  const part = described && partSentence(builtParts(described));
+  const part = described && partSentence(builtParts(described.built));
   return part === undefined ? sentence : `${sentence ?? ""} ${part}`.trim();
 }
 

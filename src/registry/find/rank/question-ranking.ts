@@ -6,14 +6,14 @@ import type { ValueHit } from "../tables/value-index.ts";
 import type { TextVectors } from "../tables/text-vectors.ts";
 import { questionWords } from "../words/question-words.ts";
 import type { SchemaGraph } from "../tables/schema-graph.ts";
-import { byScore, type RankedEndpoint } from "./rank-endpoints.ts";
+import { byScore, type RankedEndpoint, type ScoredEndpoint } from "./rank-endpoints.ts";
 import { type RankedNode, rankTerms, scaled } from "./rank-terms.ts";
 import { rankedEndpoints } from "./run-search.ts";
 
 /** A question, ranked over present knowledge. */
 export interface QuestionRanking {
   /** Endpoints, and federations by their keys, best first. */
-  readonly endpoints: readonly Pick<RankedEndpoint, "id" | "score">[];
+  readonly endpoints: readonly ScoredEndpoint[];
   /** False while the words of some endpoints are not known: the order may be wrong. */
   readonly complete: boolean;
   readonly federations: KnownFederations;

@@ -3,7 +3,7 @@ import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import type { HitKind, Match, SearchHit, TermUse } from "../answers.ts";
 import type { EngineHits, EngineSearch } from "../read/engine-search.ts";
 import type { EndpointTables } from "../tables/endpoint-tables.ts";
-import type { SchemaNode } from "../tables/schema-graph.ts";
+import type { SchemaTerm } from "../tables/schema-graph.ts";
 import { bestFirst, type ValueHit } from "../tables/value-index.ts";
 import { nameIn } from "./mentions.ts";
 import { clamped, mostHits, type QuestionRanking, rankQuestion } from "./question-ranking.ts";
@@ -11,7 +11,9 @@ import { namedScore, searchSteps, usesOfTerm } from "./run-search.ts";
 import { type RankedNode, reason } from "./rank-terms.ts";
 
 /** A class or property that a question may mean. */
-interface LinkedTerm extends Pick<SchemaNode, "kind" | "iri"> {
+interface LinkedTerm {
+  readonly kind: SchemaTerm["kind"];
+  readonly iri: string;
   /** Label, else local name. Foreign text. */
   readonly label: string;
   /** Larger is better; comparable within one answer only. */
@@ -126,7 +128,7 @@ const occurrenceOf = ({ endpoint, kind, term, property, label }: ValueHit): stri
   [endpoint, kind, term, property, label].join(" ");
 
 /** A class or property that was found in schemas or by the index. */
-interface FoundTerm extends Pick<SchemaNode, "kind" | "iri" | "count"> {
+interface FoundTerm extends SchemaTerm {
   readonly score: number;
   readonly why: readonly Match[];
 }

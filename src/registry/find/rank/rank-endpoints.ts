@@ -5,11 +5,14 @@ import { type KnownFederations, withFederations } from "../tables/known-federati
 import { rarity } from "./rank-terms.ts";
 import type { SchemaGraph } from "../tables/schema-graph.ts";
 
-/** An endpoint for a question. */
-export interface RankedEndpoint {
+/** An endpoint, or a federation by its key, with its score. */
+export interface ScoredEndpoint {
   readonly id: string;
-  /** The best one's is 1. */
   readonly score: number;
+}
+
+/** An endpoint for a question; the best one's score is 1. */
+export interface RankedEndpoint extends ScoredEndpoint {
   /** Words of the question that it has, or like ones. */
   readonly words: readonly string[];
 }
@@ -30,7 +33,7 @@ interface WordSources {
   /** Classes and properties of an endpoint or federation. */
   readonly graphOf: (id: string) => SchemaGraph | undefined;
   /** They have the words of all their members. */
-  readonly federations: Pick<KnownFederations, "keysOf">;
+  readonly federations: KnownFederations;
 }
 
 /** The words of all endpoints, for questions. */
@@ -72,10 +75,8 @@ export function createWordIndex({ graphOf, federations }: WordSources) {
 const better = (one: WordMatch, other: WordMatch): WordMatch => (other.like > one.like ? other : one);
 
 /** Ties by id. */
-export const byScore = (
-  left: Pick<RankedEndpoint, "id" | "score">,
-  right: Pick<RankedEndpoint, "id" | "score">,
-): number => right.score - left.score || (left.id < right.id ? -1 : 1);
+export const byScore = (left: ScoredEndpoint, right: ScoredEndpoint): number =>
+  right.score - left.score || (left.id < right.id ? -1 : 1);
 
 interface MatchedWord {
   readonly word: string;

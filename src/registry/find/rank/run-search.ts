@@ -1,5 +1,5 @@
 import { mostTopUses, type SearchedTexts, type Term, termKey, type TermTable, termTitle } from "../tables/texts.ts";
-import type { HitKind, Match, SearchAnswer, SearchHit, SearchRequest, WantedTerm } from "../answers.ts";
+import type { HitKind, Match, SearchAnswer, SearchHit, SearchRequest, TermUse, WantedTerm } from "../answers.ts";
 import { hasAllWords, type Looking, reasonsOf, type TextHit } from "../tables/text-index.ts";
 import { isIri, queryWords } from "../words/question-words.ts";
 import { fold, type Word } from "../words/words.ts";
@@ -292,7 +292,11 @@ export function irisNamed(state: SearchedTexts, kind: Term["kind"], name: string
 }
 
 /** A class or property with the endpoints that have it, then those of which others have published it. */
-export type TermUses = Pick<SearchHit, "endpoints" | "endpointsTotal"> & { readonly title?: string };
+export interface TermUses {
+  readonly title?: string;
+  readonly endpoints: readonly TermUse[];
+  readonly endpointsTotal: number;
+}
 
 /** The endpoints of a class or property, the largest counts first; undefined when no endpoint is known to have it. */
 export function usesOfTerm({ table, published }: SearchedTexts, wanted: WantedTerm): TermUses | undefined {

@@ -154,7 +154,7 @@ class Reading {
 
   async #takeValues(task: HarvestTask): Promise<undefined> {
     const counted = (task.triples ?? 0) <= mostCounted;
-    const answer = await this.#ask(valuesQuery(task, { counted, ...this.#options.target }));
+    const answer = await this.#ask(valuesQuery(task, this.#options.target.description, counted));
     if (answer === undefined) return;
     for (const row of answer.rows) this.#keep(task, row);
     const isAll = answer.rows.length < Math.min(mostValues, this.#cap) && answer.partial === undefined;
@@ -164,7 +164,7 @@ class Reading {
 
   async #takeLabels({ task, offset, plain }: Turn): Promise<Turn | undefined> {
     const limit = Math.min(pageSize, this.#cap);
-    const answer = await this.#ask(labelsQuery(task, { limit, offset, plain, ...this.#options.target }));
+    const answer = await this.#ask(labelsQuery(task, this.#options.target.description, { limit, offset, plain }));
     // Once more without degrees, which may be too much work.
     if (answer === undefined) return plain ? undefined : { task, offset, plain: true };
     for (const row of answer.rows) this.#keep(task, row);
@@ -220,21 +220,17 @@ class Names {
   }
 }
 
-/** Which graphs the data is in. */
-type Graphs = Pick<HarvestTarget, "description">;
+const fromGraphs = ({ graphs = [] }: VoidDescription): string => from(graphs);
 
-const named = ({ description }: Graphs): boolean => description.namedGraphs !== undefined;
-const fromGraphs = ({ description }: Graphs): string => from({ graphs: description.graphs ?? [] });
-
-function patternOf(task: HarvestTask, graphs: Graphs): string {
+function patternOf(task: HarvestTask, { namedGraphs }: VoidDescription): string {
   const type = task.class === undefined ? [] : [`?s a ${written(task.class)}`];
-  return `${matched([...type, `?s ${written(task.property)} ?v`], { named: named(graphs) })}FILTER(isLiteral(?v)) `;
+  return `${matched([...type, `?s ${written(task.property)} ?v`], namedGraphs !== undefined)}FILTER(isLiteral(?v)) `;
 }
 
 /** Different values, where they are counted the most frequent first. */
-function valuesQuery(task: HarvestTask, how: Graphs & { readonly counted: boolean }): string {
-  const where = `${fromGraphs(how)} WHERE { ${patternOf(task, how)}}`;
-  return how.counted
+function valuesQuery(task: HarvestTask, description: VoidDescription, counted: boolean): string {
+  const where = `${fromGraphs(description)} WHERE { ${patternOf(task, description)}}`;
+  return counted
     ? `SELECT ?v (COUNT(*) AS ?n)${where} GROUP BY ?v ORDER BY DESC(?n) LIMIT ${mostValues}`
     : `SELECT DISTINCT ?v${where} LIMIT ${mostValues}`;
 }
@@ -245,14 +241,17 @@ function valuesQuery(task: HarvestTask, how: Graphs & { readonly counted: boolea
  */
 function labelsQuery(
   task: HarvestTask,
-  how: Graphs & { readonly limit: number; readonly offset: number; readonly plain: boolean },
+  description: VoidDescription,
+  how: { readonly limit: number; readonly offset: number; readonly plain: boolean },
 ): string {
+  const graphs = fromGraphs(description);
   const offset = how.offset === 0 ? "" : ` OFFSET ${how.offset}`;
-  const page = `WHERE { ${patternOf(task, how)}FILTER(isIRI(?s)) } LIMIT ${how.limit}${offset}`;
-  if (how.plain) return `SELECT ?s ?v${fromGraphs(how)} ${page}`;
-  const triples = ["?s ?p ?o", "?o ?p ?s"].map((triple) => `{ ${matched([triple], { named: named(how) })}}`);
+  const page = `WHERE { ${patternOf(task, description)}FILTER(isIRI(?s)) } LIMIT ${how.limit}${offset}`;
+  if (how.plain) return `SELECT ?s ?v${graphs} ${page}`;
+  const isNamed = description.namedGraphs !== undefined;
+  const triples = ["?s ?p ?o", "?o ?p ?s"].map((triple) => `{ ${matched([triple], isNamed)}}`);
   const around = triples.join(" UNION ");
-  return `SELECT ?s ?v (COUNT(*) AS ?n)${fromGraphs(how)} WHERE { { SELECT ?s ?v ${page} } ${around} } GROUP BY ?s ?v`;
+  return `SELECT ?s ?v (COUNT(*) AS ?n)${graphs} WHERE { { SELECT ?s ?v ${page} } ${around} } GROUP BY ?s ?v`;
 }
 
 /** One property of the instances of a class, or of all subjects. */

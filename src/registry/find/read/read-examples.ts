@@ -175,7 +175,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function examplesInLines(text: string): Pick<ExampleFile, "examples" | "problem"> {
+function examplesInLines(text: string) {
   const lines = text.split("\n").slice(0, mostLines);
   const examples: RawExample[] = [];
   const wrong: number[] = [];

@@ -42,11 +42,8 @@ export class EndpointTables {
   readonly catalog: Catalog;
   readonly texts: SearchedTexts;
   readonly values: ValueIndex;
-  readonly words = createWordIndex({
-    graphOf: (id) => this.graph(id),
-    federations: { keysOf: (id) => this.federations.keysOf(id) },
-  });
   readonly federations: KnownFederations;
+  readonly words: ReturnType<typeof createWordIndex>;
   readonly vectors: TextVectors | undefined;
   readonly #graphs = new LRUCache<string, SchemaGraph>({
     maxSize: mostNodes,
@@ -66,6 +63,7 @@ export class EndpointTables {
     this.texts = createTexts(models);
     this.values = createValueIndex({ embedder, onFault });
     this.federations = createKnownFederations(models, catalog);
+    this.words = createWordIndex({ graphOf: (id) => this.graph(id), federations: this.federations });
     this.vectors = embedder && new TextVectors({ embedder, onFault, most: mostVectors });
     this.#ignore = models.follow({
       changed: (after, before) => {
@@ -134,15 +132,15 @@ export class EndpointTables {
       this.#pending.delete(id);
       const model = this.models.get(id);
       const isListed = model?.entry !== undefined;
-      this.words.set(id, isListed ? wordsOf(model, schemaGraph(model)) : undefined);
+      this.words.set(id, isListed ? wordsOf(model) : undefined);
       this.vectors?.set(id, isListed ? () => this.#textsOf(id) : undefined);
     }
   }
 
   #textsOf(id: string): readonly PlacedText[] {
     const model = this.models.get(id);
-    if (model === undefined) return [];
-    const graph = schemaGraph(model);
+    const graph = this.graph(id);
+    if (model === undefined || graph === undefined) return [];
     // What others published is found by words; its vectors would cost more than they find.
     const { about, nodes } = textsOf(model, model.described === undefined ? { id, nodes: [] } : graph);
     const numbers = { class: 0, property: 0 };

@@ -64,7 +64,7 @@ function membershipsIn(catalog: Catalog): ReadonlyMap<string, readonly string[]>
 /** Adds the federations to the facts of their members. */
 export function withFederations<Known>(
   known: ReadonlyMap<string, Known>,
-  federations: Pick<KnownFederations, "keysOf">,
+  federations: KnownFederations,
   together: (one: Known, other: Known) => Known,
 ): ReadonlyMap<string, Known> {
   const all = new Map(known);

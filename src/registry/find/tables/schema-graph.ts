@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { CatalogEntry } from "../../catalog/catalog.ts";
 import type { DescribedSchema } from "../../model/described-schema.ts";
 import type { EndpointModel } from "../../model/endpoint-models.ts";
-import type { KnownProperty, TermKind } from "../../model/schema.ts";
+import type { KnownCount, KnownProperty, KnownTerm, TermKind } from "../../model/schema.ts";
 import { publishedKey } from "../../catalog/published/published-facts.ts";
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import { rdf } from "../../../rdf/vocabularies.ts";
@@ -10,14 +10,21 @@ import { stemsOf } from "../words/question-words.ts";
 import { nameText } from "../words/words.ts";
 import { sizedByKey } from "../../../cache-size.ts";
 
-/** A class or property of one endpoint, and its neighbours by their places in `SchemaGraph.nodes`. */
-export interface SchemaNode {
+/** A class or property of one endpoint. */
+export interface SchemaTerm {
   readonly kind: TermKind;
   readonly iri: string;
-  /** Stems of the local name; of the label too, where it is another. */
-  readonly names: readonly (readonly string[])[];
   /** Instances or triples; -1 when unknown. */
   readonly count: number;
+}
+
+interface NamedTerm extends SchemaTerm {
+  /** Stems of the local name; of the label too, where it is another. */
+  readonly names: readonly (readonly string[])[];
+}
+
+/** A class or property, and its neighbours by their places in `SchemaGraph.nodes`. */
+export interface SchemaNode extends NamedTerm {
   /** Of a property: classes whose instances have it, and classes of its values. */
   readonly domains: readonly number[];
   readonly ranges: readonly number[];
@@ -42,58 +49,61 @@ const usedShare = 0.5;
 /** Stores that describe themselves have classes and properties of the store, which no question is about. */
 const isAboutStore = (iri: string): boolean => iri === rdf.type || iri.startsWith("http://www.openlinksw.com/schemas/");
 
-interface Draft extends Pick<SchemaNode, "kind" | "iri" | "count"> {
+/** Terms of an endpoint's description, else those that others published of it: classes first, most frequent first. */
+function namedTerms({ described, published }: EndpointModel): readonly NamedTerm[] {
+  const numbers = { class: 0, property: 0 };
+  const terms = described === undefined ? publishedTerms(published) : [...described.terms()];
+  return terms
+    .filter(({ kind, iri }) => !isAboutStore(iri) && numbers[kind]++ < mostOfKind)
+    .map(({ kind, iri, label, count }) => ({ kind, iri, count: count?.value ?? -1, names: namesOf(iri, label) }));
+}
+
+function publishedTerms(published: EndpointModel["published"]): readonly KnownTerm[] {
+  const terms = [...(published?.terms.values() ?? [])];
+  return terms
+    .toSorted((one, other) => (one.kind === other.kind ? other.uses - one.uses : one.kind < other.kind ? -1 : 1))
+    .map(({ kind, iri, count }) => ({ kind, iri, count: claimedCount(count) }));
+}
+
+const claimedCount = (value: number | undefined): KnownCount | undefined =>
+  value === undefined ? undefined : { value, status: "claimed" };
+
+interface Draft extends NamedTerm {
   readonly domains: Set<number>;
   readonly ranges: Set<number>;
   readonly properties: Set<number>;
 }
 
-/** Graph of an endpoint's description, else of the terms that others published, whose neighbours are unknown. */
-export function schemaGraph({ id, described, published }: EndpointModel): SchemaGraph {
-  const drafts = described === undefined ? publishedDrafts(published) : draftsOf(described);
-  const nodes = drafts.map(
-    ({ kind, iri, count, domains, ranges, properties }): SchemaNode => ({
+/** Graph of an endpoint's terms; the neighbours of published ones are unknown. */
+export function schemaGraph(model: EndpointModel): SchemaGraph {
+  const drafts = namedTerms(model).map(
+    ({ kind, iri, count, names }): Draft => ({
       kind,
       iri,
-      names: namesOf(iri, described?.term(kind, iri)?.label),
       count,
+      names,
+      domains: new Set(),
+      ranges: new Set(),
+      properties: new Set(),
+    }),
+  );
+  if (model.described !== undefined) addNeighbours(drafts, model.described);
+  const nodes = drafts.map(
+    ({ kind, iri, count, names, domains, ranges, properties }): SchemaNode => ({
+      kind,
+      iri,
+      count,
+      names,
       domains: [...domains],
       ranges: [...ranges],
       properties: [...properties],
     }),
   );
-  return { id, nodes };
+  return { id: model.id, nodes };
 }
 
-function publishedDrafts(published: EndpointModel["published"]): readonly Draft[] {
-  const terms = [...(published?.terms.values() ?? [])].toSorted((one, other) => other.uses - one.uses);
-  const ofKind = (kind: TermKind) => terms.filter((term) => term.kind === kind).slice(0, mostOfKind);
-  return [...ofKind("class"), ...ofKind("property")]
-    .filter(({ iri }) => !isAboutStore(iri))
-    .map(({ kind, iri, count = -1 }) => ({
-      kind,
-      iri,
-      count,
-      domains: new Set(),
-      ranges: new Set(),
-      properties: new Set(),
-    }));
-}
-
-function draftsOf({ classPartitions, propertyPartitions }: DescribedSchema): readonly Draft[] {
-  const places = new Map<string, number>();
-  const drafts: Draft[] = [];
-  const numbers = { class: 0, property: 0 };
-  const place = (kind: SchemaNode["kind"], iri: string, count = -1): number | undefined => {
-    const key = `${kind} ${iri}`;
-    const known = places.get(key);
-    if (known !== undefined || isAboutStore(iri) || numbers[kind] >= mostOfKind) return known;
-    numbers[kind]++;
-    places.set(key, drafts.length);
-    return drafts.push({ kind, iri, count, domains: new Set(), ranges: new Set(), properties: new Set() }) - 1;
-  };
-  for (const { class: iri, entities } of classPartitions) place("class", iri, entities?.value);
-  for (const { property, triples } of propertyPartitions) place("property", property, triples?.value);
+function addNeighbours(drafts: readonly Draft[], { classPartitions, propertyPartitions }: DescribedSchema): void {
+  const places = new Map(drafts.map(({ kind, iri }, at) => [`${kind} ${iri}`, at]));
   const addRanges = (at: number | undefined, { objectClasses }: KnownProperty): void => {
     for (const { iri } of objectClasses) join(drafts[at ?? -1]?.ranges, places.get(`class ${iri}`));
   };
@@ -101,13 +111,12 @@ function draftsOf({ classPartitions, propertyPartitions }: DescribedSchema): rea
   for (const { class: iri, properties } of classPartitions) {
     const owner = places.get(`class ${iri}`);
     for (const property of properties) {
-      const at = place("property", property.property);
+      const at = places.get(`property ${property.property}`);
       addRanges(at, property);
       join(drafts[at ?? -1]?.domains, owner);
       join(drafts[owner ?? -1]?.properties, at);
     }
   }
-  return drafts;
 }
 
 function join(neighbours: Set<number> | undefined, at: number | undefined): void {
@@ -168,10 +177,8 @@ function aboutText(
 }
 
 /** Stems that an endpoint is found by; names weigh 1, words of its entry less. */
-export function wordsOf(
-  { id, entry, described, published }: EndpointModel,
-  { nodes }: SchemaGraph,
-): ReadonlyMap<string, number> {
+export function wordsOf(model: EndpointModel): ReadonlyMap<string, number> {
+  const { id, entry, described, published } = model;
   const words = new Map<string, number>();
   const add = (stems: readonly string[], weight: number): void => {
     for (const stem of stems) words.set(stem, Math.max(words.get(stem) ?? 0, weight));
@@ -180,14 +187,14 @@ export function wordsOf(
   const { title = "", description = "", keywords = [] }: Partial<CatalogEntry> = entry ?? {};
   const texts = [title, description, ...keywords].join(" \n ").slice(0, 2_000);
   add(stemsOf(texts), entryWeight);
-  const certaintyOf = ({ kind, iri }: SchemaNode): number => {
+  const certaintyOf = ({ kind, iri }: SchemaTerm): number => {
     if (described !== undefined) return 1;
     const { uses = 0 } = published?.terms.get(publishedKey(kind, iri)) ?? {};
     return uses > 0 ? usedShare : usedShare / 2;
   };
-  for (const node of nodes) {
-    const weight = (node.kind === "class" ? 1 : propertyWeight) * certaintyOf(node);
-    for (const stems of node.names) add(stems.length > 1 ? [...stems, stems.join("")] : stems, weight);
+  for (const term of namedTerms(model)) {
+    const weight = (term.kind === "class" ? 1 : propertyWeight) * certaintyOf(term);
+    for (const stems of term.names) add(stems.length > 1 ? [...stems, stems.join("")] : stems, weight);
   }
   return words;
 }

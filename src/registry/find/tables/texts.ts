@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EndpointModel, EndpointModels } from "../../model/endpoint-models.ts";
-import type { KnownTerm, TermKind } from "../../model/schema.ts";
+import type { TermKind } from "../../model/schema.ts";
 import { type PublishedFacts, publishedKey } from "../../catalog/published/published-facts.ts";
 import { decodedName, iriParts, plainText } from "../../../rdf/display-text.ts";
-import type { TermUse } from "../answers.ts";
+import type { TermUse, WantedTerm } from "../answers.ts";
 import { type TextDocument, TextIndex } from "./text-index.ts";
 import { wellKnownPrefixes } from "../../../rdf/well-known-prefixes.ts";
 import { foldedName, nameWords } from "../words/words.ts";
@@ -63,7 +63,7 @@ export function updateTexts(
   texts.published.changed((after ?? before)?.id ?? "");
 }
 
-type Terms = Iterable<Pick<KnownTerm, "kind" | "iri" | "label">> | undefined;
+type Terms = Iterable<NamedTerm> | undefined;
 
 function updateTerms({ table, termText }: TermTexts, after: Terms, before: Terms): void {
   for (const { kind, iri } of before ?? []) {
@@ -102,7 +102,7 @@ class PublishedTexts implements TermTexts {
   }
 
   /** Endpoints of which others have published a term, indexed or not. */
-  usesOf({ kind, iri }: Pick<KnownTerm, "kind" | "iri">): readonly TermUse[] {
+  usesOf({ kind, iri }: WantedTerm): readonly TermUse[] {
     return [...this.#users.ids(kind, iri)].flatMap((id) => this.#users.use(id, kind, iri) ?? []);
   }
 
@@ -160,7 +160,14 @@ function endpointDocument({ id = "", entry, described }: Partial<EndpointModel> 
 }
 
 /** A class or property. */
-export interface Term extends Omit<KnownTerm, "count"> {
+interface NamedTerm {
+  readonly kind: TermKind;
+  readonly iri: string;
+  readonly label?: string | undefined;
+}
+
+/** The same in an index. */
+export interface Term extends NamedTerm {
   readonly key: string;
 }
 

@@ -64,9 +64,32 @@ const mostInAll = 200_000;
 const mostEmbedded = 1_000;
 const mostVectors = 20_000;
 
-interface Indexed extends ReadValues {
-  readonly table: LabelTable;
-  keys?: readonly KeyGroup[];
+/** Values of an endpoint; what finding needs of them is made when somebody looks for something. */
+class IndexedValues {
+  readonly harvest: Harvest;
+  /** Within the size limit. */
+  readonly rows: readonly HarvestRow[];
+  #labels: readonly string[] | undefined;
+  #table: LabelTable | undefined;
+  #keys: readonly KeyGroup[] | undefined;
+
+  constructor(harvest: Harvest, mostRows: number) {
+    this.harvest = harvest;
+    this.rows = harvest.rows.slice(0, mostRows);
+  }
+
+  /** Texts of the rows. */
+  get labels(): readonly string[] {
+    return (this.#labels ??= this.rows.map(([, literal]) => literalValue(literal)));
+  }
+
+  get table(): LabelTable {
+    return (this.#table ??= createLabelTable(this.labels));
+  }
+
+  keys(endpoint: string): readonly KeyGroup[] {
+    return (this.#keys ??= keysOf(endpoint, this));
+  }
 }
 
 interface ValueIndexOptions {
@@ -82,7 +105,7 @@ interface ValueIndexOptions {
 export function createValueIndex(options: ValueIndexOptions = {}) {
   const { mostRows = mostInAll, embedder, onFault = () => undefined } = options;
   const vectors = embedder && new TextVectors({ embedder, onFault, most: mostVectors });
-  const byEndpoint = new Map<string, Indexed>();
+  const byEndpoint = new Map<string, IndexedValues>();
   const rowsOfOthers = (id: string): number =>
     byEndpoint.entries().reduce((sum, [other, { rows }]) => sum + (other === id ? 0 : rows.length), 0);
   return {
@@ -93,9 +116,7 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
         vectors?.set(id, undefined);
         return;
       }
-      const rows = harvest.rows.slice(0, Math.max(0, mostRows - rowsOfOthers(id)));
-      const labels = rows.map(([, literal]) => literalValue(literal));
-      const indexed = { harvest, rows, labels, table: createLabelTable(labels) };
+      const indexed = new IndexedValues(harvest, Math.max(0, mostRows - rowsOfOthers(id)));
       byEndpoint.set(id, indexed);
       vectors?.set(id, () => textsOf(indexed));
     },
@@ -131,7 +152,7 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
     /** True if all values of a property at an endpoint are known. */
     holdsAll: (id: string, property: string): boolean => isWhole(byEndpoint.get(id)?.harvest, property),
     /** Values of each property and IRIs of each class that endpoints are known to have, 100 of each. */
-    keys: (): readonly KeyGroup[] => [...byEndpoint].flatMap(([id, indexed]) => (indexed.keys ??= keysOf(id, indexed))),
+    keys: (): readonly KeyGroup[] => [...byEndpoint].flatMap(([id, indexed]) => indexed.keys(id)),
     /** How many labels of entities by this property are known, which is at most its number of triples there. */
     labelsBy(id: string, property: string): number {
       const { harvest, rows = [] } = byEndpoint.get(id) ?? {};
@@ -148,7 +169,7 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
 
 function hitsIn(
   endpoint: string,
-  { harvest, rows, labels, table }: Indexed,
+  { harvest, rows, labels, table }: IndexedValues,
   {
     text,
     kinds,
@@ -217,7 +238,7 @@ const byMeaning = ({ at, cosine }: { at: number; cosine: number }): LabelMatch =
 });
 
 /** Values that get vectors: those of properties that have few, each text once. */
-function textsOf({ harvest, rows, labels }: Indexed): readonly PlacedText[] {
+function textsOf({ harvest, rows, labels }: IndexedValues): readonly PlacedText[] {
   const whole = new Set(harvest.whole.map(([classAt, propertyAt]) => `${classAt} ${propertyAt}`));
   const seen = new Set<string>();
   const texts = rows.flatMap(([, , classAt, propertyAt], at) => {
@@ -261,18 +282,10 @@ export interface KeyGroup {
   readonly terms: readonly string[];
 }
 
-/** Values read from an endpoint, within the size limit. */
-interface ReadValues {
-  readonly harvest: Harvest;
-  readonly rows: readonly HarvestRow[];
-  /** Texts of the rows. */
-  readonly labels: readonly string[];
-}
-
 const mostKeys = 100;
 
 /** The groups of an endpoint, by the values read from it. */
-function keysOf(endpoint: string, { harvest, rows }: ReadValues): readonly KeyGroup[] {
+function keysOf(endpoint: string, { harvest, rows }: IndexedValues): readonly KeyGroup[] {
   const groups = new Map<string, KeyGroup & { readonly found: Set<string> }>();
   for (const [iri, literal, classAt, propertyAt] of rows) {
     if (iri !== "" && classAt === -1) continue;
@@ -304,7 +317,7 @@ interface FewValues {
 }
 
 /** All values of those properties that have few. */
-function examplesOf(read: ReadValues | undefined): readonly ValueExamples[] {
+function examplesOf(read: IndexedValues | undefined): readonly ValueExamples[] {
   if (read === undefined) return [];
   const { harvest, rows, labels } = read;
   const whole = new Set(harvest.whole.map(([classAt, propertyAt]) => `${classAt} ${propertyAt}`));

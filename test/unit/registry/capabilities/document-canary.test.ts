@@ -4,6 +4,7 @@ import { DataFactory } from "n3";
 import { expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { documentCanary } from "../../../../src/registry/capabilities/prober.ts";
+import { catalogEntry } from "../../../support/catalog-entry.ts";
 
 const namedNode = (iri: string) => DataFactory.namedNode(iri);
 const url = "http://data.example/x";
@@ -14,10 +15,11 @@ const fact = link("http://data.example/p");
 
 const clock = { now: () => Date.parse("2026-01-01T00:00:00Z") };
 const canary = (fetchDocument: Asker["fetchDocument"], kind: "tpf" | "file") =>
-  documentCanary(
-    { id: "x", url, interface: kind },
-    { asker: { fetchDocument }, clock, signal: AbortSignal.timeout(1_000) },
-  );
+  documentCanary(catalogEntry("x", { url, interface: kind }), {
+    asker: { fetchDocument },
+    clock,
+    signal: AbortSignal.timeout(1_000),
+  });
 
 const shouldBe = (reachable: boolean, kind: "tpf" | "file", quads: RdfDocument["quads"]): void =>
   it(`a ${kind} with ${quads.length} triples is ${reachable ? "" : "not "}reachable`, async () => {

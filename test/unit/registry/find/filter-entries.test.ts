@@ -37,7 +37,7 @@ function listed(filter: Partial<EntryFilter>): EntryPage {
     classesComplete: false,
   });
   models.setDescription("dataset-2", unsure);
-  return finder.filterEntries({ entries }, { limit: 100, offset: 0, ...filter });
+  return finder.filterEntries(entries, { limit: 100, offset: 0, ...filter });
 }
 
 const shouldList = (filter: Partial<EntryFilter>, ids: readonly string[], undecided = 0) =>

@@ -152,7 +152,7 @@ it("lets others have their turn in a search that finds thousands of endpoints", 
   setImmediate(look);
   for (let round = 0; round < 4; round += 1) {
     expect((await index.searchInTurns({ q: "dataset", limit: 20, offset: 0 })).total).toBe(8_000);
-    const page = await index.filterEntriesInTurns({ entries }, { q: "dataset", limit: 20, offset: 0 });
+    const page = await index.filterEntriesInTurns(entries, { q: "dataset", limit: 20, offset: 0 });
     expect(page.total).toBe(8_000);
   }
   isOver = true;

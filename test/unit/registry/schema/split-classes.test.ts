@@ -45,7 +45,7 @@ it("names the other parts in every federation of an endpoint, each once, and no 
     ids.map((id) => toEntry(id)),
     federations,
   );
-  const parts = partsOf("a", {}, { models, catalog });
+  const parts = partsOf("a", undefined, { models, catalog });
   const named = parts.map((part) => [part.class, part.federation, part.siblings.map(({ endpoint }) => endpoint)]);
   expect(named).toEqual([
     [x("Person"), "one", ["b"]],

@@ -10,6 +10,7 @@ import {
 import type { Counts } from "../../../../../src/registry/descriptions/facts.ts";
 import { emptyFacts, type FactBase, mergedCount } from "../../../../../src/registry/descriptions/compute/fact-base.ts";
 import { factKinds, objectKinds } from "../../../../../src/registry/descriptions/compute/fact-kinds.ts";
+import { Todo } from "../../../../../src/registry/descriptions/compute/todo.ts";
 import { reconcile } from "../../../../../src/registry/descriptions/compute/reconcile.ts";
 import type { Count, FactStatus } from "../../../../../src/registry/descriptions/void-description.ts";
 
@@ -128,7 +129,7 @@ describe("reconcile", () => {
     const { properties } = facts.classes.known("C", known);
     properties.known("p", known).objectClasses.known("D", { status: "exact", record: 3 });
     properties.complete = true;
-    reconcile(facts, { note: () => undefined });
+    reconcile(facts, new Todo());
     expect([facts.classes.complete, facts.properties.complete]).toEqual([false, false]);
     expect(facts.classes.get("D")).toMatchObject({ status: "exists", record: 3 });
     expect(facts.properties.has("p")).toBe(true);
@@ -220,7 +221,8 @@ function consistent() {
 }
 
 function contradictionsIn(facts: FactBase): readonly string[] {
-  const found: string[] = [];
-  reconcile(facts, { note: ({ what, why }) => found.push(why === "contradicted" ? what : why) });
-  return found;
+  const todo = new Todo();
+  reconcile(facts, todo);
+  const found = todo.unknown().filter(({ why }) => why !== "budget");
+  return found.map(({ what, why }) => (why === "contradicted" ? what : why));
 }

@@ -84,8 +84,8 @@ describe("every query text", () => {
     probes.systemGraphs,
     probes.anything,
     graphsQuery(5, plain),
-    graphsQuery(5, { countDistinct: false }),
-    ...[true, false].flatMap((values) => [manyCountsQuery, fewCountsQuery].map((query) => query({ values }))),
+    graphsQuery(5, { ...plain, countDistinct: false }),
+    ...[true, false].flatMap((values) => [manyCountsQuery, fewCountsQuery].map((query) => query({ ...plain, values }))),
   ])("%s parses", shouldParse);
 });
 
