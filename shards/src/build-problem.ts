@@ -3,14 +3,8 @@ import { applicability, candidatesOf } from "./rules/candidates.ts";
 import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import { chooseRules } from "./rules/choose-rules.ts";
 import { readOntologyFile, featuresOf, readQueries } from "./rules/query-features.ts";
-import type { Problem, ShardTargets } from "./rules/problem.ts";
-import { loadQueries } from "./load/queries/load-queries.ts";
-import {
-  type Interpretation,
-  literalInterpretation,
-  interpretationNamed,
-  interpretations,
-} from "./rules/interpretations.ts";
+import type { Interpretation, Problem, ShardTargets } from "./rules/problem.ts";
+import { loadQueries } from "./load/load-queries.ts";
 import { published } from "./report/compared-figures.ts";
 import type { SolvedInterpretation } from "./report/shard-report.ts";
 import type { ShardSpec } from "./spec.ts";
@@ -27,6 +21,36 @@ export async function readQuestions(spec: LocatedSpec) {
   return { rejected, read, ontology: spec.ontology === undefined ? undefined : await readOntologyFile(spec.ontology) };
 }
 
+/** The definitions of the paper word by word. */
+export const literalInterpretation: Interpretation = {
+  name: "literal",
+  classRule: "pair",
+  verticalRule: "pair",
+  typeIsPredicate: true,
+  horizontalCoversJoins: false,
+  infer: false,
+  exists: false,
+  buckets: 2,
+};
+
+const variant = (name: string, options: Partial<Interpretation>): Interpretation => ({
+  ...literalInterpretation,
+  ...options,
+  name,
+});
+
+/** Every interpretation that the report shows, each with one option other than the literal one; the literal one first. */
+export const interpretations: readonly Interpretation[] = [
+  literalInterpretation,
+  variant("single-class", { classRule: "single" }),
+  variant("horizontal-covers-joins", { horizontalCoversJoins: true }),
+  variant("single-predicate", { verticalRule: "single" }),
+  variant("type-is-no-predicate", { typeIsPredicate: false }),
+  variant("infer", { infer: true }),
+  variant("exists", { exists: true }),
+  variant("infer-and-exists", { infer: true, exists: true }),
+];
+
 /**
  * The reading that a specification asks for. In balanced mode `rdf:type` is no predicate: instances would be parted from
  * their own classes. @throws FedwayError `REQUEST_INVALID` for a name that is not known
@@ -42,7 +66,7 @@ export function interpretationOf({
   };
   if (reading === undefined) return { ...literalInterpretation, ...more };
   if (typeof reading !== "string") return { ...literalInterpretation, ...reading, ...more, name: "own" };
-  const found = interpretationNamed(reading);
+  const found = interpretations.find(({ name }) => name === reading);
   if (found !== undefined) return { ...found, ...more };
   throw new FedwayError("REQUEST_INVALID", `There is no reading ${JSON.stringify(reading.slice(0, 60))}.`, {
     next: `Choose one of ${interpretations.map(({ name }) => name).join(", ")}, or give its options.`,

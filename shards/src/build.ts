@@ -1,5 +1,4 @@
 import { itemAt } from "../../src/values.ts";
-import type { Interpretation } from "./rules/interpretations.ts";
 import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import {
   paperProblem,
@@ -27,34 +26,37 @@ import {
   type PlacementOf,
   placementOf,
 } from "./rules/placement.ts";
-import type { Cell, Problem, Precedence } from "./rules/problem.ts";
+import type { Cell, Problem, Precedence, Interpretation } from "./rules/problem.ts";
 import { reportPage } from "./report/report-page.ts";
 import { ruleFileName, ruleFileOf } from "./report/rule-file.ts";
 import { reportOf, type ReportInput, type ShardReport } from "./report/shard-report.ts";
 import { openQueryAnswers, type QueryAnswers } from "./rules/query-answers.ts";
-import { propertiesOfShards } from "./shard-properties.ts";
+import { propertiesOfShards, topicsOf } from "./shard-contents.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
 import { relevantShards, touchedShards } from "./report/query-shards.ts";
 import { lockTarget } from "./target-lock.ts";
-import { topicsOf } from "./topics.ts";
 import type { OpenStore } from "./verify/answer-store.ts";
 
 /** How shards are built. */
-export interface BuildOptions {
-  readonly solver: AnswerSetSolver;
+export interface BuildRequest {
   /** Ends the build; written files stay, and the next build resumes from them. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BuildProgress) => void;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** Choose rules and predict sizes, write nothing. */
   readonly dryRun: boolean;
   /** Milliseconds for the search for rules; default 60,000. */
   readonly solveMs?: number | undefined;
-  /** Answers queries over parts of the data; without it nothing is known of their solutions. */
-  readonly openStore?: OpenStore | undefined;
   /** For what the queries are asked before the rules are chosen, and as much again afterwards; default 180,000. */
   readonly answersMs?: number | undefined;
+}
+
+/** The same with what a build works with. */
+interface BuildOptions extends BuildRequest {
+  readonly solver: AnswerSetSolver;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Answers queries over parts of the data; without it nothing is known of their solutions. */
+  readonly openStore?: OpenStore | undefined;
 }
 
 /** The result of a build. */

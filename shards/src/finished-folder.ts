@@ -4,7 +4,7 @@ import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { readBoundedFile } from "./bounded-file.ts";
 import { isListOf, isOneOf, isShape, parsedAs } from "./guards.ts";
 import { readManifest, type ManifestShard, type Source } from "./materialise/manifest.ts";
-import { checksumOf } from "./materialise/seal.ts";
+import { checksumOf } from "./materialise/build-folder.ts";
 import { ruleFileName } from "./report/rule-file.ts";
 import type { ShardReport } from "./report/shard-report.ts";
 import { createHash } from "node:crypto";

@@ -1,8 +1,7 @@
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { nearest } from "../../src/errors/nearest.ts";
 import { isObject } from "./guards.ts";
-import type { Interpretation } from "./rules/interpretations.ts";
-import { type Precedence, ruleKinds, type ShardTargets } from "./rules/problem.ts";
+import { type Precedence, ruleKinds, type ShardTargets, type Interpretation } from "./rules/problem.ts";
 
 /**
  * How rules are chosen. `balanced`: no shard gives the whole answer of a query alone, where data allow, each query is covered

@@ -6,8 +6,7 @@ import { type DataFacts, readDataFacts } from "../../shards/src/audit/data-facts
 import { findGoldAnswer, isGoldAnswer } from "../../shards/src/package/gold-answer.ts";
 import type { WholeStore } from "../../shards/src/package/whole-store.ts";
 import { alteredRows, type Constants, type Row } from "../../shards/src/variants/altered-rows.ts";
-import { constantsOf, openCopy } from "../../shards/src/variants/open-copy.ts";
-import type { CopyAnswers } from "../../shards/src/variants/copy-answers.ts";
+import { constantsOf, openCopy, type CopyAnswers } from "../../shards/src/variants/open-copy.ts";
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { readManifest } from "../../shards/src/materialise/manifest.ts";
 import { graphForm } from "../../shards/src/package/federated-forms.ts";

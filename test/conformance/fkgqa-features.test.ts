@@ -3,13 +3,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { applicability, candidatesOf } from "../../shards/src/rules/candidates.ts";
 import { readOntology, featuresOf, readQueries } from "../../shards/src/rules/query-features.ts";
-import type { QueryFeatures } from "../../shards/src/rules/problem.ts";
-import { type LoadedQueries, loadQueries } from "../../shards/src/load/queries/load-queries.ts";
-import {
-  type Interpretation,
-  literalInterpretation,
-  interpretationNamed,
-} from "../../shards/src/rules/interpretations.ts";
+import type { QueryFeatures, Interpretation } from "../../shards/src/rules/problem.ts";
+import { type LoadedQueries, loadQueries } from "../../shards/src/load/load-queries.ts";
+import { literalInterpretation, interpretations } from "../../shards/src/build-problem.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = new URL("../../../shared/fkgqa/", import.meta.url);
@@ -48,7 +44,7 @@ const load = (dataset: string): Promise<LoadedQueries> =>
   loadQueries(fileURLToPath(new URL("queries.json", folder)), { only: { dataset } });
 
 function reading(name: string): Interpretation {
-  return interpretationNamed(name) ?? expect.unreachable(`there is no reading ${name}`);
+  return interpretations.find((each) => each.name === name) ?? expect.unreachable(`there is no reading ${name}`);
 }
 
 async function featuresIn(

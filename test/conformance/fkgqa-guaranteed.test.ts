@@ -8,10 +8,10 @@ import { numbersOf } from "../../shards/src/rules/encodings.ts";
 import { learnCells } from "../../shards/src/load/cells.ts";
 import { learn } from "../../shards/src/load/learn.ts";
 import { defaultPrecedence, placementOf } from "../../shards/src/rules/placement.ts";
-import { loadQueries } from "../../shards/src/load/queries/load-queries.ts";
-import { literalInterpretation } from "../../shards/src/rules/interpretations.ts";
+import { loadQueries } from "../../shards/src/load/load-queries.ts";
 import { ruleFileOf } from "../../shards/src/report/rule-file.ts";
 import { createClingoSolver } from "../../shards/src/solver/clingo-solver.ts";
+import { literalInterpretation } from "../../shards/src/build-problem.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = new URL("../../../shared/fkgqa/", import.meta.url);

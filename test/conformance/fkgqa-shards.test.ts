@@ -5,11 +5,12 @@ import { describe, expect, it } from "vitest";
 import { createShardCommands } from "../../shards/src/service/commands.ts";
 import type { BuildResult } from "../../shards/src/build.ts";
 import { overviewText } from "../../shards/src/cli/overview-text.ts";
-import { figureRows, overviewOf } from "../../shards/src/report/overview.ts";
+import { overviewOf } from "../../shards/src/report/overview.ts";
 import type { ShardReport } from "../../shards/src/report/shard-report.ts";
 import { type ShardMode, shardModes } from "../../shards/src/spec.ts";
 import { buildPublishedShards } from "../support/published-shards.ts";
 import { newFolder } from "../support/scratch-folder.ts";
+import { figureRows } from "../../shards/src/report/words.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const source = new URL("../../../shared/fkgqa/", import.meta.url);

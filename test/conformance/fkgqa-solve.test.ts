@@ -4,10 +4,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { candidatesOf } from "../../shards/src/rules/candidates.ts";
 import { chooseRules } from "../../shards/src/rules/choose-rules.ts";
 import { featuresOf, readQueries } from "../../shards/src/rules/query-features.ts";
-import { loadQueries } from "../../shards/src/load/queries/load-queries.ts";
-import { interpretationNamed } from "../../shards/src/rules/interpretations.ts";
+import { loadQueries } from "../../shards/src/load/load-queries.ts";
 import { ruleFileOf } from "../../shards/src/report/rule-file.ts";
 import { createClingoSolver } from "../../shards/src/solver/clingo-solver.ts";
+import { interpretations } from "../../shards/src/build-problem.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = new URL("../../../shared/fkgqa/", import.meta.url);
@@ -38,7 +38,8 @@ describe.skipIf(isMissing)("the nine datasets", () => {
     const sizes: number[] = [];
     let seconds = 0;
     for (const name of ["literal", "single-class", "horizontal-covers-joins"]) {
-      const reading = interpretationNamed(name) ?? expect.unreachable(`there is no reading ${name}`);
+      const reading =
+        interpretations.find((each) => each.name === name) ?? expect.unreachable(`there is no reading ${name}`);
       const queries = read.map((query) => featuresOf(query, reading));
       const candidates = candidatesOf(queries, reading);
       const solution = await chooseRules({ queries, candidates }, { reading, solver, timeoutMs: 60_000 });

@@ -4,7 +4,7 @@ import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { namedInputs } from "../../shards/src/load/input.ts";
-import { packageLimits } from "../../shards/src/package/create-packager.ts";
+import { packageLimits } from "../../shards/src/package/package-shards.ts";
 import { type GeneratedQuestions, generateQuestions } from "../../shards/src/questions/generate-questions.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 import { exampleFolder, openWorkspace } from "../support/shard-workspace.ts";

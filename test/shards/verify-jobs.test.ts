@@ -4,7 +4,7 @@ import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFil
 import { basename, join, relative } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { dataFolderId } from "../../shards/src/service/data-folder.ts";
-import { verifyJobs, type VerifyJobResult } from "../../shards/src/service/verify-jobs.ts";
+import { verifyJobs, type VerifyJobResult } from "../../shards/src/service/dataset-jobs.ts";
 import { shardRunner } from "../../shards/src/plugin.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";

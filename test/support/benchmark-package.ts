@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { QueryEngine } from "@comunica/query-sparql";
 import { storeOpener } from "../../src/hosting/file-store.ts";
-import { createPackager } from "../../shards/src/package/create-packager.ts";
+import { packageShards } from "../../shards/src/package/package-shards.ts";
 import { isGoldAnswer } from "../../shards/src/package/gold-answer.ts";
 import { openPackage } from "../../shards/src/package/open-package.ts";
 import type { PackagedQuery } from "../../shards/src/package/package-items.ts";
@@ -14,13 +14,11 @@ export const baseUrl = "http://benchmark.example";
 
 /** The package of finished shards in a folder of its own. */
 export const makePackage = (shards: string, output = join(newFolder(), "package")) =>
-  createPackager(storeOpener)(shards, {
-    output,
-    baseUrl,
-    version: "1.2.3",
-    signal: new AbortController().signal,
-    onProgress: () => {},
-  });
+  packageShards(
+    shards,
+    { output, baseUrl, version: "1.2.3", signal: new AbortController().signal, onProgress: () => {} },
+    storeOpener,
+  );
 
 export const packagedQueries = async (folder: string): Promise<readonly PackagedQuery[]> => [
   ...(await openPackage(folder)).queries.values(),

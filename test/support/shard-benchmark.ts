@@ -1,5 +1,12 @@
-import type { Interpretation } from "../../shards/src/rules/interpretations.ts";
-import type { Cell, Pattern, Problem, QueryFeatures, Solution, Rule } from "../../shards/src/rules/problem.ts";
+import type {
+  Cell,
+  Pattern,
+  Problem,
+  QueryFeatures,
+  Solution,
+  Rule,
+  Interpretation,
+} from "../../shards/src/rules/problem.ts";
 import type { ReportInput } from "../../shards/src/report/shard-report.ts";
 
 /** A small benchmark whose figures are worked out by hand in the tests that use it. */

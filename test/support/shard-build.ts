@@ -7,8 +7,8 @@ import {
   type MaterialiseRequest,
 } from "../../shards/src/materialise/materialise.ts";
 import type { Manifest, ManifestShard } from "../../shards/src/materialise/manifest.ts";
-import type { Interpretation } from "../../shards/src/rules/interpretations.ts";
 import { createHash } from "node:crypto";
+import type { Interpretation } from "../../shards/src/rules/problem.ts";
 
 /** The literal reading of the paper. */
 const literalInterpretation: Interpretation = {

@@ -10,7 +10,7 @@ import type {
 } from "../../shards/src/rules/problem.ts";
 import type { AnswerSetSolver } from "../../shards/src/rules/answer-set-solver.ts";
 import { chooseRules } from "../../shards/src/rules/choose-rules.ts";
-import { literalInterpretation } from "../../shards/src/rules/interpretations.ts";
+import { literalInterpretation } from "../../shards/src/build-problem.ts";
 
 /** Random numbers for tests: seeded, in [0, 1) (mulberry32). */
 export function randomOf(seed: number): () => number {

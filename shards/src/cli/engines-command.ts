@@ -1,15 +1,16 @@
 import { type CliIo, exitCodes } from "../../../src/cli/cli-io.ts";
 import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "../../../src/cli/output.ts";
 import { withProgress } from "../../../src/cli/progress.ts";
-import { startCountingProxy, type Traffic } from "../evaluate/engines/counting-proxy.ts";
-import { engineFaults, engineFigures, enginePage, engineRows } from "../evaluate/engines/engine-table.ts";
 import {
+  startCountingProxy,
+  type Traffic,
   type EngineForm,
   type EngineRecord,
   isEngineRecord,
   type MeasuredEngine,
   measureEngines,
 } from "../evaluate/engines/measure-engines.ts";
+import { engineFaults, engineFigures, enginePage, engineRows } from "../evaluate/engines/engine-table.ts";
 import { openLines } from "../evaluate/run/run-folder.ts";
 import { isCount, isListOf, isShape } from "../guards.ts";
 import { type BenchmarkPackage, openPackage, packageChecksum } from "../package/open-package.ts";

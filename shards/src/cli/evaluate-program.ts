@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { examples, httpUrl, milliseconds, type Running } from "../../../src/cli/cli-io.ts";
+import { examples, httpUrl, milliseconds, type Running, wholeNumber } from "../../../src/cli/cli-io.ts";
 import type { EvaluateRunOptions } from "./evaluate-run.ts";
-import { addEngines } from "./engines-program.ts";
-import { addScoring } from "./score-program.ts";
+import { type EngineForm, engineForms } from "../evaluate/engines/measure-engines.ts";
+import type { EnginesOptions, NamedUrl } from "./engines-command.ts";
 
 /** Adds `evaluate run` and what scores runs. What a command needs is loaded when it is run. */
 export function addEvaluate(program: Command, running: Running): void {
@@ -87,3 +87,94 @@ const count =
     if (number >= least && number <= most) return number;
     throw new InvalidArgumentError(`A whole number from ${least} to ${most} is expected.`);
   };
+
+const load = () => import("./score-commands.ts");
+
+/** Adds `evaluate score`, `evaluate report`, `evaluate compare` and `evaluate ablation`. */
+function addScoring(evaluate: Command, running: Running): void {
+  evaluate
+    .command("score")
+    .description("score a run over the data of its package: scores.json, scores.csv and report.html, without a model")
+    .argument("<package>", "folder of a package (fedway shards package)")
+    .argument("<run>", "folder of a run: run.json and runs.jsonl")
+    .option("--json", "the scores as JSON")
+    .addHelpText("after", () => examples("evaluate score .fedway/packages/harbour runs/agent"))
+    .action(
+      running(async (io, ...[folder, run, how]: [string, string, object]) =>
+        (await load()).runScore(io, [folder, run], how),
+      ),
+    );
+  evaluate
+    .command("report")
+    .description("show the scores of runs side by side, with the published figures beside them")
+    .argument("<run...>", "folders of runs that have been scored")
+    .option("--html <file>", "also write them as a page to this file, replacing it at the end")
+    .option("--json", "the scores as JSON")
+    .addHelpText("after", () => examples("evaluate report runs/agent runs/other --html report.html"))
+    .action(running(async (io, runs: string[], how: object) => (await load()).runScoreReport(io, runs, how)));
+  evaluate
+    .command("compare")
+    .description("test whether runs over one package differ, question by question, and name the questions that do")
+    .argument("<run...>", "folders of runs that have been scored, two or more")
+    .option("--json", "the comparisons as JSON")
+    .addHelpText("after", () => examples("evaluate compare runs/agent runs/other"))
+    .action(running(async (io, runs: string[], how: object) => (await load()).runCompare(io, runs, how)));
+  evaluate
+    .command("ablation")
+    .description("compare forms of the endpoints' descriptions: terms of the gold queries found for the tokens spent")
+    .argument("<package>", "folder of a package")
+    .option("--json", "the table as JSON")
+    .addHelpText("after", () => examples("evaluate ablation .fedway/packages/harbour"))
+    .action(running(async (io, folder: string, how: object) => (await load()).runAblation(io, folder, how)));
+}
+
+/** Adds `evaluate engines`. */
+function addEngines(evaluate: Command, running: Running): void {
+  evaluate
+    .command("engines")
+    .description("ask SPARQL engines the queries of a package, without a model: right answers, requests, bytes, time")
+    .argument("<package>", "folder of a package (fedway shards package)")
+    .option(
+      "--engine <name=url>",
+      "beside Fedway, an engine on this machine that evaluates SERVICE clauses",
+      engine,
+      [],
+    )
+    .option("--plain <name=url>", "where an engine takes queries without SERVICE, as FedX does", engine, [])
+    .addOption(new Option("--forms <names>", "gold, trivial, plain").argParser(forms).default(engineForms))
+    .option("--questions <number>", "queries at most, spread over the package", wholeNumber)
+    .option("-t, --timeout <ms>", "time limit of a query in milliseconds", milliseconds, 60_000)
+    .option(
+      "--port <port>",
+      "where the shards answer and are counted, for an engine that has to know its members",
+      wholeNumber,
+      0,
+    )
+    .option("-o, --out <folder>", "keep the measurements here; started again, only the rest is measured")
+    .option("--html <file>", "also write the table as a page to this file, replacing it at the end")
+    .option("--json", "the table as JSON")
+    .addHelpText("after", () =>
+      examples(
+        "evaluate engines .fedway/packages/harbour",
+        "evaluate engines .fedway/packages/harbour --engine jena=http://localhost:3030/ds/sparql --forms gold,trivial",
+      ),
+    )
+    .action(
+      running(async (io, folder: string, options: EnginesOptions) =>
+        (await import("./engines-command.ts")).runEngines(io, folder, options),
+      ),
+    );
+}
+
+function engine(text: string, before: readonly NamedUrl[]): readonly NamedUrl[] {
+  const [, name = "", url = ""] = /^([\w.-]{1,32})=(.+)$/u.exec(text) ?? [];
+  if (name === "" || name === "fedway") throw new InvalidArgumentError("A name and a URL are expected: NAME=URL.");
+  return [...before, { name, url: httpUrl(url) }];
+}
+
+function forms(text: string): readonly EngineForm[] {
+  const named = text.split(",");
+  const known = engineForms.filter((form) => named.includes(form));
+  if (known.length === named.length) return known;
+  throw new InvalidArgumentError(`Names among ${engineForms.join(", ")} are expected, each once.`);
+}

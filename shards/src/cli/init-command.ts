@@ -2,7 +2,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import { oneLine, write } from "../../../src/cli/output.ts";
-import { loadQueries } from "../load/queries/load-queries.ts";
+import { loadQueries } from "../load/load-queries.ts";
 import { datasetPattern } from "../spec.ts";
 
 const data = /\.(?:nt|nq|ttl|trig|rdf|owl|jsonld)(?:\.gz)?$/i;

@@ -1,6 +1,6 @@
 import { itemAt } from "../../../src/values.ts";
-import { figureRows, comparability, groupTitle, type ShardOverview } from "../report/overview.ts";
-import { figureText, shareText } from "../report/words.ts";
+import { comparability, groupTitle, type ShardOverview } from "../report/overview.ts";
+import { figureText, shareText, figureRows } from "../report/words.ts";
 import type { ShardStatistics } from "../report/shard-statistics.ts";
 import { oneLine } from "../../../src/cli/output.ts";
 

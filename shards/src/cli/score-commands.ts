@@ -9,7 +9,7 @@ import { readBoundedFile } from "../bounded-file.ts";
 import { ablationOf } from "../evaluate/ablation/ablation.ts";
 import * as figures from "../evaluate/report/figures.ts";
 import { scorePage, type ScoreReport } from "../evaluate/report/score-page.ts";
-import { type Comparison, compareSystems } from "../evaluate/score/compare.ts";
+import { type Comparison, compareSystems } from "../evaluate/score/summary.ts";
 import { isScores, type Scores, scoreRuns, type SystemScores } from "../evaluate/score/score-runs.ts";
 import { parsedAs } from "../guards.ts";
 import { openPackage } from "../package/open-package.ts";

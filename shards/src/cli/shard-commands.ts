@@ -2,17 +2,17 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { amountText } from "../../../src/figures.ts";
 import type { BuildProgress } from "../build-problem.ts";
 import type { BuildResult } from "../build.ts";
-import { shardModes } from "../spec.ts";
+import { shardModes, type ShardSpec } from "../spec.ts";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import type { NamedInput } from "../load/input.ts";
-import type { GeneratedQuestions, QuestionOptions } from "../questions/generate-questions.ts";
-import type { createShardCommands, SpecFields } from "../service/commands.ts";
+import type { GeneratedQuestions, QuestionRequest } from "../questions/generate-questions.ts";
+import type { createShardCommands } from "../service/commands.ts";
 import type { Check, Verification } from "../verify/verification.ts";
 import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "../../../src/cli/output.ts";
 
 /** Commands on shards. */
 export interface ShardCommands extends ReturnType<typeof createShardCommands> {
-  questions(inputs: readonly NamedInput[], options: Omit<QuestionOptions, "openStore">): Promise<GeneratedQuestions>;
+  questions(inputs: readonly NamedInput[], options: QuestionRequest): Promise<GeneratedQuestions>;
 }
 
 /** Everything the commands touch outside themselves. */
@@ -20,8 +20,8 @@ export interface ShardIo extends CliIo {
   shards(): Promise<ShardCommands>;
 }
 
-/** Options of `fedway shards build`. */
-interface BuildCommandOptions extends SpecFields {
+/** Options of `fedway shards build`: fields of a description that the command line gives too, and how to build. */
+interface BuildCommandOptions extends Partial<ShardSpec> {
   readonly dryRun?: boolean;
   readonly output?: string;
   readonly allow?: readonly string[];
@@ -35,8 +35,11 @@ interface Form {
 }
 
 /** Options of `fedway shards compare`. */
-type CompareCommandOptions = Pick<BuildCommandOptions, "allow" | "solveTimeout" | "json"> &
-  Pick<ReportCommandOptions, "html">;
+interface CompareCommandOptions extends ReportCommandOptions {
+  readonly allow?: readonly string[];
+  /** Milliseconds. */
+  readonly solveTimeout?: number;
+}
 
 /** Options of `fedway shards report`. */
 interface ReportCommandOptions extends Form {

@@ -27,7 +27,7 @@ export async function loadShardCommands(dataDir: string): Promise<ShardCommands>
   const [{ createShardCommands }, { storeOpener }, { packageLimits }, { generateQuestions }] = await Promise.all([
     import("../service/commands.ts"),
     import("../../../src/hosting/file-store.ts"),
-    import("../package/create-packager.ts"),
+    import("../package/package-shards.ts"),
     import("../questions/generate-questions.ts"),
   ]);
   return {

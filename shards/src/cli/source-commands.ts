@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { exitCodes } from "../../../src/cli/cli-io.ts";
 import { oneLine, write, writeJson } from "../../../src/cli/output.ts";
 import type { SqlDialect } from "../materialise/warehouse-sql.ts";
-import { plainUrl } from "../package/create-packager.ts";
+import { plainUrl } from "../package/open-package.ts";
 import type { PackageManifest, PackageResult } from "../package/package-shards.ts";
 import { type ShardCommands, type ShardIo, unlessInterrupted } from "./shard-commands.ts";
 

@@ -7,7 +7,7 @@ import { serveTasks } from "../../../src/workers/threads.ts";
 import type { Progress } from "../load/read-statements.ts";
 import { SubjectClasses } from "../load/subject-classes.ts";
 import { gatherSlice } from "./gather-slice.ts";
-import { sortPart } from "./sort-part.ts";
+import { sortPart } from "./sort-ranges.ts";
 import type { GatherData, SortData, SortedRange } from "./threads.ts";
 
 const data: GatherData | SortData = workerData;

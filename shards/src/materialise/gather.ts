@@ -6,10 +6,19 @@ import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells }
 import type { Learned } from "../load/learn.ts";
 import { type PassOptions, slicesOf } from "../load/read-statements.ts";
 import type { Pattern } from "../rules/problem.ts";
-import { hasState, readPlan, writePlan, type BuildFolder, placeOf, removeFolder } from "./build-folder.ts";
-import { asDiskFull, freeBytesAt, needRoom } from "./seal.ts";
+import {
+  hasState,
+  readPlan,
+  writePlan,
+  type BuildFolder,
+  placeOf,
+  removeFolder,
+  asDiskFull,
+  freeBytesAt,
+  needRoom,
+} from "./build-folder.ts";
 import { type GatherPlan, gatherSlice, sliceFacts, type SliceTask, splittersOf } from "./gather-slice.ts";
-import { gatherInThreads, threadsFor } from "./threads.ts";
+import { gatherInThreads, threadCount } from "./threads.ts";
 
 /** Bytes of one range, which sorts in a few hundredths of a second. */
 const defaultPartBytes = 8 * 1024 * 1024;
@@ -107,7 +116,7 @@ async function runOpen({ parts }: BuildFolder, { request, plan }: Work, options:
     const task = { parts, plan, slice, subjects };
     if ((await sliceFacts(task, true)) === undefined) open.push(task);
   }
-  const threads = Math.min(open.length, options.threads ?? threadsFor(statementBytes, leastThreadBytes));
+  const threads = Math.min(open.length, options.threads ?? (statementBytes < leastThreadBytes ? 1 : threadCount()));
   if (threads > 1) return gatherInThreads(open, options, threads);
   for (const task of open) await gatherSlice(task, options);
 }

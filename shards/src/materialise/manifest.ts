@@ -18,8 +18,7 @@ import {
   parsedAs,
 } from "../guards.ts";
 import { isAbsoluteIri } from "../load/statement.ts";
-import type { Interpretation } from "../rules/interpretations.ts";
-import { type Precedence, type Rule, ruleKinds } from "../rules/problem.ts";
+import { type Precedence, type Rule, ruleKinds, type Interpretation } from "../rules/problem.ts";
 import { datasetPattern, iriPattern } from "../spec.ts";
 
 /** Name of the manifest in a folder of shards. */

@@ -6,8 +6,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { valueFor } from "../../../src/values.ts";
 import { compareBytes } from "../rules/placement.ts";
 import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
-import type { Interpretation } from "../rules/interpretations.ts";
-import type { Precedence, Rule } from "../rules/problem.ts";
+import type { Precedence, Rule, Interpretation } from "../rules/problem.ts";
 import {
   type BuildState,
   readState,
@@ -20,8 +19,9 @@ import {
   publish,
   recoverTarget,
   removeFolder,
+  asDiskFull,
+  sealFile,
 } from "./build-folder.ts";
-import { asDiskFull, sealFile } from "./seal.ts";
 import { gather, type Gathered, type GatherOptions, type GatherRequest } from "./gather.ts";
 import { type Manifest, manifestName, type ManifestShard, manifestIn, type Source } from "./manifest.ts";
 import { type CellPlacement, filesOf, keysOfCells, type Sorting, openShardFiles, sortRanges } from "./sort-ranges.ts";

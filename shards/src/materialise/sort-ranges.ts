@@ -1,14 +1,15 @@
 import { rm } from "node:fs/promises";
+import { appendFileSync, truncateSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { claimantOf, keyOfClaim } from "../rules/placement.ts";
 import type { Precedence, Rule } from "../rules/problem.ts";
 import { type BuildState, type WrittenShard, writeState, type BuildFolder } from "./build-folder.ts";
 import type { Gathered } from "./gather.ts";
 import { rangeFile } from "./gather-slice.ts";
 import type { MaterialiseOptions } from "./materialise.ts";
-import { type AppendLines, sortPart } from "./sort-part.ts";
-import { type AddRange, sortAhead, threadsFor } from "./threads.ts";
-import { appendFileSync, truncateSync } from "node:fs";
-import { join } from "node:path";
+import { type AddRange, sortAhead, threadCount } from "./threads.ts";
+import { readRecords } from "./records.ts";
 
 /** Statements of this many bytes or more are sorted in threads. */
 const leastThreadBytes = 256 * 1024 * 1024;
@@ -102,7 +103,8 @@ function rangeSorter(
       append,
     );
   const { ranges } = gathered;
-  const count = Math.min(ranges - state.nextRange, threads ?? threadsFor(statementBytes, leastThreadBytes));
+  const wanted = threads ?? (statementBytes < leastThreadBytes ? 1 : threadCount());
+  const count = Math.min(ranges - state.nextRange, wanted);
   if (count < 2) return { add: addHere, close: async () => {} };
   const common = { shardsOfSlices, filesOf: filesOfRange, ranges, count, signal };
   return sortAhead({ ...common, append, addHere, maxPartBytes });
@@ -134,4 +136,79 @@ export function openShardFiles(folder: string, ending: string, shards: readonly 
     shard.triples += triples;
   };
   return { append, written: (): readonly WrittenShard[] => structuredClone(written) };
+}
+
+/** A file of records. */
+interface RecordSource {
+  readonly path: string;
+  /** The shards that the numbers in it stand for. */
+  readonly shards: Uint32Array;
+}
+
+/** Takes sorted lines, each once, behind those that a shard has. The bytes are only there during the call. */
+export type AppendLines = (shard: number, bytes: Uint8Array, triples: number) => void;
+
+/**
+ * Sorts the lines of the files of a range together and gives each once to its shard. More than `maxBytes` are sorted in
+ * parts, for each of which the files are read again.
+ * @returns how many lines there were, repetitions included
+ */
+export async function sortPart(
+  sources: readonly RecordSource[],
+  maxBytes: number,
+  append: AppendLines,
+): Promise<number> {
+  const size = sources.reduce((sum, { path }) => sum + statSync(path).size, 0);
+  const splitters = size > maxBytes ? splittersIn(sources, { size, parts: Math.ceil((size * 2) / maxBytes) }) : [];
+  let count = 0;
+  for (let part = 0; part <= splitters.length; part += 1) {
+    const [from = "", to] = [splitters[part - 1], splitters[part]];
+    const linesOf = new Map<number, string[]>();
+    for (const { path, shards } of sources) {
+      for (const { number, line } of readRecords(path)) {
+        if (line < from || (to !== undefined && line >= to)) continue;
+        count += 1;
+        const shard = shards[number]!;
+        const lines = linesOf.get(shard);
+        if (lines === undefined) linesOf.set(shard, [line]);
+        else lines.push(line);
+      }
+    }
+    for (const [shard, lines] of linesOf) {
+      // Bytes as characters of Latin-1 have the order of bytes.
+      lines.sort();
+      const once = lines.filter((line, at) => line !== lines[at - 1]);
+      append(shard, Buffer.from(once.join(""), "latin1"), once.length);
+      // Other work of this process has its turn.
+      await setImmediate();
+    }
+  }
+  return count;
+}
+
+const samplesPerPart = 16;
+/** Splitters are made of this much of a line; lines equal in it cannot be parted. */
+const maxSplitterBytes = 64 * 1024;
+
+/** Lines at even distances among a sample that is sorted. */
+function splittersIn(
+  sources: readonly RecordSource[],
+  { size, parts }: { readonly size: number; readonly parts: number },
+): readonly string[] {
+  const sample = new Set<string>();
+  let [at, next] = [0, 0];
+  for (const { path } of sources) {
+    for (const { line } of readRecords(path)) {
+      at += line.length;
+      if (at < next) continue;
+      next = at + size / (parts * samplesPerPart);
+      sample.add(line.slice(0, maxSplitterBytes));
+    }
+  }
+  const sorted = [...sample].toSorted();
+  const chosen = Array.from(
+    { length: parts - 1 },
+    (_, part) => sorted[Math.floor(((part + 1) * sorted.length) / parts)]!,
+  );
+  return [...new Set(chosen)];
 }

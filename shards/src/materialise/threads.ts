@@ -5,7 +5,7 @@ import { type GatherPlan, removeUnfinished, type SliceTask } from "./gather-slic
 import { itemAt } from "../../../src/values.ts";
 import { Threads } from "../../../src/workers/threads.ts";
 import { statSync } from "node:fs";
-import type { AppendLines } from "./sort-part.ts";
+import type { AppendLines } from "./sort-ranges.ts";
 
 const script = new URL("./build-thread.ts", import.meta.url);
 
@@ -13,12 +13,10 @@ const script = new URL("./build-thread.ts", import.meta.url);
 const mostThreads = 4;
 
 /**
- * How many threads are worth their start for `bytes`; 1: that of the caller. A thread costs a third of a second of a
- * processor until it has started and compiled its code, much of it at the same time as the others.
- * @param leastBytes what one thread alone goes through in a second or two
+ * How many threads work on what takes one alone more than a second or two: each costs a third of a second of a processor
+ * until it has started and compiled its code, much of it at the same time as the others.
  */
-export const threadsFor = (bytes: number, leastBytes: number): number =>
-  bytes < leastBytes ? 1 : Math.min(mostThreads, availableParallelism());
+export const threadCount = (): number => Math.min(mostThreads, availableParallelism());
 
 /** Start data of a thread that reads slices. */
 export interface GatherData {

@@ -49,6 +49,21 @@ export interface BenchmarkPackage {
   readonly endpoints: readonly PackagedEndpoint[];
 }
 
+/** The place of a dataset's package in a data folder. */
+export const packageFolder = (dataDir: string, dataset: string): string => join(dataDir, "packages", dataset);
+
+/**
+ * A URL that others can be built upon: http(s) without credentials, query and fragment, and no slash at its end.
+ * @throws FedwayError `REQUEST_INVALID`
+ */
+export function plainUrl(text: string): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/u.test(url.protocol) && `${url.username}${url.search}${url.hash}` === "";
+  if (isPlain) return url.href.replace(/(?<!\/)\/+$/u, "");
+  const shown = JSON.stringify(text.slice(0, 100));
+  throw new FedwayError("REQUEST_INVALID", `The base URL has to be like https://benchmark.example, not ${shown}.`);
+}
+
 /** Reads a package. @throws FedwayError `REQUEST_INVALID`: it is none, is of another version, is damaged or too large */
 export async function openPackage(path: string): Promise<BenchmarkPackage> {
   const folder = resolve(path);

@@ -1,6 +1,6 @@
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { type Query, parseQuery } from "../../../src/sparql/query.ts";
-import type { RejectedQuery } from "../load/queries/load-queries.ts";
+import type { RejectedQuery } from "../load/load-queries.ts";
 import type { QueryReport, ShardReport } from "../report/shard-report.ts";
 import { federatedForms, type FederatedForms, graphForm, type ShardEndpoint } from "./federated-forms.ts";
 import { findGoldAnswer, type GoldAnswer, isGoldAnswer } from "./gold-answer.ts";

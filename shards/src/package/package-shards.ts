@@ -1,42 +1,55 @@
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { readFile, rename, rm, writeFile, copyFile } from "node:fs/promises";
+import { join, resolve, dirname } from "node:path";
+import { createHash } from "node:crypto";
 import { valueFor } from "../../../src/values.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { openShardFolder, readReport, type ShardDataset } from "../finished-folder.ts";
 import { type Manifest, manifestName, readManifest } from "../materialise/manifest.ts";
 import type { ShardReport } from "../report/shard-report.ts";
-import { builtFactsOf } from "../built-parts.ts";
-import { entryIdOf, shardUrl } from "../shard-addresses.ts";
+import { builtFactsOf, entryIdOf, shardUrl } from "../shard-entry.ts";
 import type { BuildProgress } from "../build-problem.ts";
 import { type Audit, auditQueries, textsOf } from "../audit/audit-queries.ts";
 import { lockTarget } from "../target-lock.ts";
-import type { OpenStore } from "../verify/answer-store.ts";
-import { copyAnswers } from "../variants/copy-answers.ts";
+import type { OpenStore, OpenStores } from "../verify/answer-store.ts";
+import { systemClock } from "../../../src/clock.ts";
+import { copyAnswers } from "../variants/open-copy.ts";
 import { exportFiles, type ExportedQuestion } from "./exports.ts";
 import type { ShardEndpoint } from "./federated-forms.ts";
-import { FolderWriter, sha256 } from "./folder-writer.ts";
 import { leftOutOf, type LeftOut, type PackageItem, packageQuery, type QueryOutcome } from "./package-items.ts";
 import { isPackage, packageFormat } from "./open-package.ts";
-import { readmeOf } from "./package-readme.ts";
 import { describeShard } from "./shard-descriptions.ts";
 import type { Stratum } from "./strata.ts";
 import { openWholeStore, type WholeStore } from "./whole-store.ts";
+import { makeFolder } from "../../../src/make-folder.ts";
 
-/** How a package is made. */
-export interface PackageOptions {
+/** A query that takes longer, or whose answer is larger, has no gold answer; nearly all the memory that WebAssembly can address. */
+export const packageLimits = { timeoutMs: 60_000, memoryMb: 3_584, maxAnswerBytes: 256 * 1024 * 1024 };
+
+/** A package of shards; a JSON value. */
+export interface PackagePlan {
   /** Folder of the result. */
   readonly output: string;
   /** Where the endpoints will be: `<baseUrl>/shards/<dataset>/<shard>/sparql`. */
   readonly baseUrl: string;
-  /** Fedway's version. */
-  readonly version: string;
   /** Where temporary files go: twice the lines of the shards. */
   readonly scratch?: string | undefined;
-  readonly openStore: OpenStore;
+  /** Time limit of each query. */
+  readonly timeoutMs?: number | undefined;
+  /** Of the store that answers. */
+  readonly memoryMb?: number | undefined;
+}
+
+/** A package to make. */
+export interface PackageRequest extends PackagePlan {
+  /** Fedway's version. */
+  readonly version: string;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BuildProgress) => void;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+}
+
+/** A request, and what opens stores for it. */
+interface PackageOptions extends PackageRequest {
+  readonly openStore: OpenStore;
 }
 
 /** `manifest.json` of a package. The same shards, base URL and version of Fedway give the same bytes. */
@@ -79,15 +92,21 @@ export interface PackageResult {
  * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID`, `REQUEST_INVALID` (the output holds something else), `SHARDS_BUSY`; the
  *   signal's reason
  */
-export async function packageShards(folder: string, options: PackageOptions): Promise<PackageResult> {
-  const output = resolve(options.output);
+export async function packageShards(
+  folder: string,
+  request: PackageRequest,
+  openStores: OpenStores,
+): Promise<PackageResult> {
+  const { timeoutMs = packageLimits.timeoutMs, memoryMb = packageLimits.memoryMb } = request;
+  const output = resolve(request.output);
   await refuseOther(output);
-  const lock = await lockTarget(output, options);
-  const signal = AbortSignal.any([options.signal, lock.lost]);
+  const lock = await lockTarget(output, { now: systemClock.now });
+  const signal = AbortSignal.any([request.signal, lock.lost]);
+  const openStore = openStores({ ...packageLimits, timeoutMs, memoryMb });
   const building = `${output}.building`;
   try {
     await rm(building, { recursive: true, force: true });
-    const manifest = await writePackage(resolve(folder), building, { ...options, signal });
+    const manifest = await writePackage(resolve(folder), building, { ...request, openStore, signal });
     await putInPlace(building, output);
     return { folder: output, manifest };
   } finally {
@@ -281,3 +300,69 @@ function manifestOf(parts: Parts, { items, audit, files }: Written): PackageMani
     files: files.toSorted((left, right) => (left.name < right.name ? -1 : 1)),
   };
 }
+
+const sha256 = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
+
+/** A file below the folder. */
+interface WrittenFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Writes files below a folder and notes their sizes and checksums. The shards lie in `build/`, which a service hosts as it is. */
+class FolderWriter {
+  readonly written: WrittenFile[] = [];
+  readonly #target: string;
+
+  constructor(target: string) {
+    this.#target = target;
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    await makeFolder(dirname(join(this.#target, name)));
+    await writeFile(join(this.#target, name), text);
+    this.written.push({ name, bytes: Buffer.byteLength(text), sha256: sha256(text) });
+  }
+
+  async copy(folder: string, file: string): Promise<void> {
+    const name = `build/${file}`;
+    const path = join(this.#target, name);
+    await makeFolder(dirname(path));
+    await copyFile(join(folder, file), path);
+    const content = await readFile(path);
+    this.written.push({ name, bytes: content.length, sha256: sha256(content) });
+  }
+}
+
+/** The text that a package begins with, for those who find it without Fedway. */
+const readmeOf = (
+  { dataset, title, licence, citation, source }: ShardDataset,
+  { baseUrl, federation }: { readonly baseUrl: string; readonly federation: string },
+): string => `# ${title}
+
+A federated benchmark: questions over ${dataset}, whose triples are spread over several SPARQL endpoints.
+
+Licence: <${licence}>${citation === undefined ? "" : `\nCite as: ${citation}`}${source === undefined ? "" : `\nSource: <${source}>`}
+
+| file | |
+| --- | --- |
+| \`questions.jsonl\` | \`id\`, \`question\`, and the id of its \`query\`, and the \`flags\` of the audit |
+| \`audit.json\` | doubts about gold queries: name, evidence, place in the query. Flagged questions stay; give scores with and without them |
+| \`copies.json\` | signatures of the gold answers over altered copies of the data: a query that is right by luck is wrong there |
+| \`queries.jsonl\` | original \`query\`, \`gold\` federated query (each pattern at the shards with matches), \`trivial\` federation (each pattern at all shards), gold \`answer\` with signature and ties, \`fanOut\`, \`rules\`, \`outcome\`, \`strata\`, shards without which the answer is another one (\`needed\`) |
+| \`endpoints.json\`, \`void/\` | the endpoints: their topics, and VoID with and without extensions |
+| \`build/\` | the shards, their rules and their report |
+| \`exports/\` | the same for t2s-metrics, text2sparql-client, QALD and SHACL |
+| \`manifest.json\` | versions, checksums of all files, and how many queries have which outcome |
+
+The endpoints are expected at <${baseUrl}>:
+
+    FEDWAY_PUBLIC_URL=${baseUrl} fedway shards serve build
+
+Whoever asks <${federation}> need not name endpoints. In \`exports/t2s-metrics.*.jsonl\` put the queries of your system into
+\`generated\`.
+
+Answers: numbers are equal by value, \`xsd:string\` is a plain literal, rows of one class of \`ties\` may change places, and of the
+last one any \`take\` of its rows and \`others\` are right, and so is each of \`alternatives\`. The signature is the SHA-256 of the set of rows, columns in the order that makes it smallest.
+`;

@@ -6,10 +6,9 @@ import { once } from "node:events";
 import type { NamedInput } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
 import type { Manifest } from "../materialise/manifest.ts";
-import { type AnswerStore, askStore } from "../verify/answer-store.ts";
+import { type AnswerStore, askStore, type OpenStore } from "../verify/answer-store.ts";
 import { shardInputs } from "../verify/read-sides.ts";
 import { isObject, parsedAs } from "../guards.ts";
-import type { PackageOptions } from "./package-shards.ts";
 
 /** A term of SPARQL results JSON. */
 export type JsonTerm = Readonly<Record<string, unknown>>;
@@ -39,7 +38,12 @@ export interface WholeStore {
 }
 
 /** How stores are opened. */
-export type Opening = Pick<PackageOptions, "openStore" | "scratch" | "signal">;
+export interface Opening {
+  readonly openStore: OpenStore;
+  /** Where temporary files go: twice the lines of the shards. */
+  readonly scratch?: string | undefined;
+  readonly signal: AbortSignal;
+}
 
 /** Loads finished shards into one store. @throws FedwayError `DATASET_INVALID`, or as the store: too little memory */
 export function openWholeStore(

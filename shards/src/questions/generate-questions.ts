@@ -8,8 +8,7 @@ import { type ClassProperty, type DataClass, dataSchema, rowsOf } from "./data-s
 import { countQuestion, type DraftQuestion, propertyKinds, type QuestionKind, templates } from "./templates.ts";
 
 /** How questions are made. */
-export interface QuestionOptions {
-  readonly openStore: OpenStore;
+export interface QuestionRequest {
   readonly signal: AbortSignal;
   /** Decides which names and values stand in the questions. */
   readonly seed: number;
@@ -40,7 +39,7 @@ const mostRows = 200;
  */
 export async function generateQuestions(
   inputs: readonly NamedInput[],
-  { openStore, signal, seed, most }: QuestionOptions,
+  { openStore, signal, seed, most }: QuestionRequest & { readonly openStore: OpenStore },
 ): Promise<GeneratedQuestions> {
   const store = await openInputs(inputs, { openStore, signal });
   try {

@@ -1,11 +1,6 @@
-import {
-  type ComparedFigure,
-  comparedFigures,
-  totalShards,
-  published as publishedFigures,
-} from "./compared-figures.ts";
+import { comparedFigures, totalShards, published as publishedFigures } from "./compared-figures.ts";
 import type { ShardReport } from "./shard-report.ts";
-import { amountText, numberText, figureText } from "./words.ts";
+import { amountText, numberText } from "./words.ts";
 
 /** Reports side by side. */
 export type ShardOverview = ReturnType<typeof overviewOf>;
@@ -67,27 +62,3 @@ export const groupTitle = ({ title, datasets, predicted }: ShardOverview["groups
 
 /** How figures of some datasets stand to the published ones. */
 export const comparability = `The published figures are of ${publishedFigures.datasets} datasets and of one choice of rules for each, of which several may be equally small. Other datasets, or some of these, need not have the same.`;
-
-/** Figures under a name: of one dataset, or of datasets whose shards were made alike. */
-export interface FigureColumn {
-  readonly title: string;
-  readonly figures: readonly ComparedFigure[];
-}
-
-/** Every figure that any of the columns has beside the published one, in words, in the order in which they come first. */
-export function figureRows(columns: readonly FigureColumn[]) {
-  const known = columns.map(({ figures }) => new Map(figures.map((figure) => [figure.id, figure])));
-  const each = new Map(columns.flatMap(({ figures }) => figures.map((figure) => [figure.id, figure])));
-  return [...each.values()].map(({ id, title, definition, unit, published }) => ({
-    id,
-    title,
-    definition,
-    /** In the order of the columns; undefined where it is not known. */
-    values: known.map((figures) => {
-      const value = figures.get(id)?.value;
-      return value === undefined ? undefined : figureText(value, unit);
-    }),
-    /** Undefined where nothing comparable was published. */
-    published: published === undefined ? undefined : figureText(published, unit),
-  }));
-}

@@ -1,11 +1,20 @@
 import { type Html, html } from "../../../src/html.ts";
-import type { RejectedQuery } from "../load/queries/load-queries.ts";
-import type { Interpretation } from "../rules/interpretations.ts";
+import type { RejectedQuery } from "../load/load-queries.ts";
 import { elsewhere } from "./query-shards.ts";
-import { type FigureColumn, figureRows } from "./overview.ts";
 import type { QueryReport, InterpretationReport, ShardReport, RuleReport } from "./shard-report.ts";
-import { brief, type NameOf, numberText, partsOfKey, shardWords, shareText, amountText } from "./words.ts";
+import {
+  brief,
+  type NameOf,
+  numberText,
+  partsOfKey,
+  shardWords,
+  shareText,
+  amountText,
+  type FigureColumn,
+  figureRows,
+} from "./words.ts";
 import { bar } from "./charts.ts";
+import type { Interpretation } from "../rules/problem.ts";
 
 /** More rows would make the page slow; the JSON has all. */
 const mostRows = 2_000;

@@ -1,10 +1,9 @@
 import { itemAt, valueFor } from "../../../src/values.ts";
 import { type Applicability, irisOfRule, ruleKey } from "../rules/candidates.ts";
 import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
-import type { Interpretation } from "../rules/interpretations.ts";
-import type { Problem, Solution, Precedence, Rule, RuleKind } from "../rules/problem.ts";
+import type { Problem, Solution, Precedence, Rule, RuleKind, Interpretation } from "../rules/problem.ts";
 import type { BadLines } from "../load/read-bytes.ts";
-import type { RejectedQuery } from "../load/queries/load-queries.ts";
+import type { RejectedQuery } from "../load/load-queries.ts";
 import type { AnswerSource } from "../rules/query-answers.ts";
 import type { ShardMode } from "../spec.ts";
 import { type ComparedFigure, comparedFigures } from "./compared-figures.ts";

@@ -39,6 +39,30 @@ export function figureText({ mean, median, min, max }: PublishedFigure, unit: Co
     .join(", ");
 }
 
+/** Figures under a name: of one dataset, or of datasets whose shards were made alike. */
+export interface FigureColumn {
+  readonly title: string;
+  readonly figures: readonly ComparedFigure[];
+}
+
+/** Every figure that any of the columns has beside the published one, in words, in the order in which they come first. */
+export function figureRows(columns: readonly FigureColumn[]) {
+  const known = columns.map(({ figures }) => new Map(figures.map((figure) => [figure.id, figure])));
+  const each = new Map(columns.flatMap(({ figures }) => figures.map((figure) => [figure.id, figure])));
+  return [...each.values()].map(({ id, title, definition, unit, published }) => ({
+    id,
+    title,
+    definition,
+    /** In the order of the columns; undefined where it is not known. */
+    values: known.map((figures) => {
+      const value = figures.get(id)?.value;
+      return value === undefined ? undefined : figureText(value, unit);
+    }),
+    /** Undefined where nothing comparable was published. */
+    published: published === undefined ? undefined : figureText(published, unit),
+  }));
+}
+
 /** Short names of IRIs. */
 export type NameOf = (iri: string) => string;
 

@@ -1,7 +1,13 @@
 import { compareText } from "../../../src/rdf/canonical.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { Interpretation } from "./interpretations.ts";
-import { type Candidate, type QueryFeatures, type Rule, type RuleKind, ruleKinds } from "./problem.ts";
+import {
+  type Candidate,
+  type QueryFeatures,
+  type Rule,
+  type RuleKind,
+  ruleKinds,
+  type Interpretation,
+} from "./problem.ts";
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 

@@ -1,8 +1,7 @@
 import { itemAt, valueFor } from "../../../src/values.ts";
 import { type AnswerSetSolver, solverTrouble } from "./answer-set-solver.ts";
 import { chooseFederation } from "./choose-federation.ts";
-import type { Interpretation } from "./interpretations.ts";
-import type { Problem, Solution } from "./problem.ts";
+import type { Problem, Solution, Interpretation } from "./problem.ts";
 import { performance } from "node:perf_hooks";
 import { ruleKey } from "./candidates.ts";
 import { type CoverInstance, coverersOf, greedyCover, linearBound, reduceCover } from "./set-cover.ts";

@@ -1,5 +1,5 @@
 import { itemAt } from "../../../src/values.ts";
-import { measures, type Places } from "./places.ts";
+import { measures, type Places } from "./federation-instance.ts";
 
 /**
  * Something is so when its claim is made, and none of a set of others. A place lies in the shard of a claim when no claim

@@ -1,8 +1,7 @@
 import type { Criterion } from "./problem.ts";
 import { composeProgram, type Encoding, quote } from "./encodings.ts";
 import type { Condition, Conditions } from "./conditions.ts";
-import { type FederationInstance, leastSize, targetShares, tolerances } from "./federation-instance.ts";
-import type { Places } from "./places.ts";
+import { type FederationInstance, leastSize, targetShares, tolerances, type Places } from "./federation-instance.ts";
 
 type CriterionName = Criterion["name"];
 

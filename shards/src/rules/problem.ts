@@ -1,4 +1,22 @@
-import type { Interpretation } from "./interpretations.ts";
+/**
+ * A point that the paper leaves open; the report shows several side by side. Descriptions, manifests and reports call it a reading.
+ */
+export interface Interpretation {
+  readonly name: string;
+  readonly classRule: "pair" | "single";
+  readonly verticalRule: "pair" | "single";
+  /** `rdf:type` is a predicate like others, for applicability and candidates. */
+  readonly typeIsPredicate: boolean;
+  /** Horizontal rules are candidates from, and cover, queries to which class sharding applies too. */
+  readonly horizontalCoversJoins: boolean;
+  /** Classes also from `rdfs:domain` and `rdfs:range` of the predicates. */
+  readonly infer: boolean;
+  /** Look inside FILTER (NOT) EXISTS too. */
+  readonly exists: boolean;
+  /** Buckets of horizontal rules; the paper's is 2. */
+  readonly buckets: number;
+}
+
 /** A query of the benchmark. */
 export interface ShardQuery {
   readonly id: string;

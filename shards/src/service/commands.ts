@@ -6,26 +6,45 @@ import { readManifest } from "../materialise/manifest.ts";
 import { type SqlDialect, warehouseSql } from "../materialise/warehouse-sql.ts";
 import { readShardSpecs, type ShardSpec } from "../spec.ts";
 import { type LocatedSpec, locateSpec, readSpecFile } from "../spec-paths.ts";
-import { type BuildOptions, type BuildResult, buildShards } from "../build.ts";
+import { type BuildRequest, type BuildResult, buildShards } from "../build.ts";
+import type { BuildProgress } from "../build-problem.ts";
 import { isObject } from "../guards.ts";
 import { createClingoSolver } from "../solver/clingo-solver.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { OpenStores, StoreLimits } from "../verify/answer-store.ts";
 import type { JobProgress } from "../../../src/jobs/job-queue.ts";
-import { createPackager, packageFolder, type PackageRequest } from "../package/create-packager.ts";
-import { checkPackage, isPackage } from "../package/open-package.ts";
-import { type RekeyOptions, type RekeyResult, rekeyDataset } from "../variants/rekey.ts";
+import { checkPackage, isPackage, packageFolder } from "../package/open-package.ts";
+import type { RekeyOptions, RekeyResult } from "../variants/rekey.ts";
 import { type Verification, verdictOf } from "../verify/verification.ts";
-import { verifyShards, type VerifyOptions, type VerifyProgress } from "../verify/verify.ts";
+import type { VerifyPlan, VerifyProgress, VerifyRequest } from "../verify/verify.ts";
 
-type Running = Pick<BuildOptions, "signal" | "onProgress">;
+interface Running {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: BuildProgress) => void;
+}
 
-/** Fields of a description that the command line gives, too. */
-export type SpecFields = Partial<Pick<ShardSpec, "mode" | "skipBadLines" | "shares" | "maxShards" | "minShardTriples">>;
-
-interface BuildCommand extends Running, Pick<BuildOptions, "dryRun" | "solveMs"> {
-  readonly fields?: SpecFields;
+/** Changes that the command line makes to a description. */
+interface SpecCommand {
+  /** In the place of those of the description. */
+  readonly fields?: Partial<ShardSpec>;
   readonly output?: string;
+  readonly allow: readonly string[];
+}
+
+interface BuildCommand extends Running, SpecCommand {
+  readonly dryRun: boolean;
+  readonly solveMs?: number;
+}
+
+interface PackageCommand extends Running {
+  /** Without it the package lies in the data folder. */
+  readonly output?: string | undefined;
+  readonly baseUrl: string;
+  readonly timeoutMs?: number | undefined;
+  readonly version: string;
+}
+
+interface RekeyCommand extends RekeyOptions {
   readonly allow: readonly string[];
 }
 
@@ -35,7 +54,7 @@ interface VerifyCommand extends Running {
   readonly timeoutMs?: number;
 }
 
-/** Commands on shards that need no service. */
+/** Commands on shards that need no service; each loads what it alone needs. */
 export const createShardCommands = (dataDir: string, openStores: OpenStores) => ({
   async build(specFile: string, options: BuildCommand): Promise<readonly BuildResult[]> {
     const outcomes: BuildResult[] = [];
@@ -47,14 +66,15 @@ export const createShardCommands = (dataDir: string, openStores: OpenStores) => 
   report: reportAt,
   sql: async (folder: string, dialect: SqlDialect): Promise<string> =>
     warehouseSql(await readManifest(resolve(folder)), dialect),
-  /** Without `output` the package lies in the data folder. */
-  async package(folder: string, options: Omit<PackageRequest, "output"> & { readonly output?: string | undefined }) {
+  async package(folder: string, options: PackageCommand) {
+    const { packageShards } = await import("../package/package-shards.ts");
     const { dataset } = await readManifest(folder);
     const output = options.output ?? packageFolder(dataDir, dataset);
-    return createPackager(openStores)(folder, { ...options, output });
+    return packageShards(folder, { ...options, output }, openStores);
   },
   /** Each description's twin lies in a folder of its own where there are several. */
-  async rekey(specFile: string, { out, allow, ...options }: RekeyOptions & Pick<BuildCommand, "allow">) {
+  async rekey(specFile: string, { out, allow, ...options }: RekeyCommand) {
+    const { rekeyDataset } = await import("../variants/rekey.ts");
     const results: RekeyResult[] = [];
     for (const spec of await locateAll(dataDir, specFile, { output: out, allow }))
       results.push(await rekeyDataset(spec, { ...options, out: spec.output }));
@@ -80,7 +100,7 @@ async function reportAt(path: string): Promise<BuildResult> {
 async function locateAll(
   dataDir: string,
   specFile: string,
-  { fields, output, allow }: Pick<BuildCommand, "fields" | "output" | "allow">,
+  { fields, output, allow }: SpecCommand,
 ): Promise<readonly LocatedSpec[]> {
   const described = await readSpecFile(specFile);
   const specs = readShardSpecs(isObject(described) ? { ...described, ...fields } : described);
@@ -113,19 +133,18 @@ async function locateAll(
 /** Limits of the queries that a build asks: the solutions of one that exceeds them stay unknown. */
 const quick = { timeoutMs: 20_000, memoryMb: 768, maxAnswerBytes: 64 * 1024 * 1024 };
 
-type WithStores = { readonly openStores: OpenStores };
+interface WithStores {
+  readonly openStores: OpenStores;
+}
 
 /** Builds shards with a solver of their own. @throws FedwayError what `buildShards` throws */
 export async function runBuild(
   spec: LocatedSpec,
-  {
-    openStores,
-    ...options
-  }: Pick<BuildOptions, "dryRun" | "signal" | "onProgress" | "solveMs" | "answersMs"> & WithStores,
+  { openStores, ...request }: BuildRequest & WithStores,
 ): Promise<BuildResult> {
   const solver = createClingoSolver();
   try {
-    return await buildShards(spec, { ...options, solver, openStore: openStores(quick), now: systemClock.now });
+    return await buildShards(spec, { ...request, solver, openStore: openStores(quick), now: systemClock.now });
   } finally {
     await solver.close();
   }
@@ -167,25 +186,29 @@ async function verifyPackage(folder: string, options: VerifyCommand & WithStores
   return verdictOf([files, ...checks]);
 }
 
-/** Options of verification, including limits of the stores that are asked. */
-export interface FinishedOptions extends Omit<VerifyOptions, "openStore" | "onProgress"> {
+/** A verification, and the limits of the stores that are asked; a JSON value. */
+export interface FinishedPlan extends VerifyPlan {
   /** Compare the answers of all queries too. */
   readonly answers: boolean;
   /** Limits of each of the two stores; both hold the whole dataset. */
   readonly limits: StoreLimits;
+}
+
+interface FinishedOptions extends FinishedPlan, VerifyRequest, WithStores {
   readonly onProgress: (progress: JobProgress) => void;
 }
 
 /** Verifies with stores of this process. @throws FedwayError as `verifyShards` */
-export function verifyFinished({
+export async function verifyFinished({
   answers,
   limits,
   openStores,
   onProgress,
-  ...options
-}: FinishedOptions & WithStores): Promise<Verification> {
+  ...request
+}: FinishedOptions): Promise<Verification> {
+  const { verifyShards } = await import("../verify/verify.ts");
   return verifyShards({
-    ...options,
+    ...request,
     openStore: answers ? openStores(limits) : undefined,
     onProgress: (progress) => onProgress(shown(progress)),
   });

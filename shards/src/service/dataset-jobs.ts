@@ -3,17 +3,24 @@ import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "../../../src/make-folder.ts";
 import { systemClock } from "../../../src/clock.ts";
-import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
-import type { Guard } from "../guards.ts";
+import { type Guard, isCount, isShape, isText, matches, optional, isFlag } from "../guards.ts";
 import { removeFolder } from "../materialise/build-folder.ts";
 import { readManifest } from "../materialise/manifest.ts";
 import { datasetPattern } from "../spec.ts";
-import { enqueueOnce } from "./build-jobs.ts";
+import { enqueueOnce, inputFolder } from "./build-jobs.ts";
 import { refuseOtherFolder } from "./data-folder.ts";
 import type { ShardHost } from "./host.ts";
 import type { RunShardTask } from "./run-task.ts";
 import type { ShardSettings } from "./shard-service.ts";
+import { packageFolder } from "../package/open-package.ts";
+import { readOrigins, readReport } from "../finished-folder.ts";
+import type { Input } from "../load/input.ts";
+import { readablePath } from "../spec-paths.ts";
+import type { VerifiedQuery } from "../verify/compare-answers.ts";
+import type { Check, Verification } from "../verify/verification.ts";
+import type { Unread } from "../verify/verify.ts";
 
 /** `folder`: id of the data folder that the job was asked for. */
 interface DatasetPayload {
@@ -36,13 +43,13 @@ interface DatasetRun extends Pick<DatasetParts, "config" | "runTask"> {
 }
 
 /** Result of these jobs; `fingerprint` is that of the build that was read. */
-export interface DatasetResult {
+interface DatasetResult {
   readonly dataset: string;
   readonly fingerprint: string;
 }
 
 /** A kind of job on the finished shards of one dataset, hosted or refused for being damaged; one of them at a time. */
-export function datasetJobs<Payload extends DatasetPayload>({
+function datasetJobs<Payload extends DatasetPayload>({
   name,
   isPayload,
   run,
@@ -132,3 +139,93 @@ async function withScratch<Result>(
     await removeFolder(folder);
   }
 }
+
+const isPackagePayload = isShape({
+  dataset: matches(datasetPattern),
+  baseUrl: isText,
+  timeoutMs: optional(isCount),
+  folder: isText,
+});
+
+/** Jobs that make packages in `packages/` of the data folder, which replace those of before. */
+export const packageJobs = datasetJobs({
+  name: "package-shards",
+  isPayload: isPackagePayload,
+  async run({ dataset, baseUrl, timeoutMs }, { config, folder, scratch, runTask, options }) {
+    const { dataDir, limits } = config;
+    const output = packageFolder(dataDir, dataset);
+    const made = { output, baseUrl, timeoutMs, memoryMb: limits.hostedTotalMb, scratch };
+    return runTask({ kind: "package", folder, options: made }, options);
+  },
+});
+
+const answersMs = 30 * 60_000;
+const maxAnswerBytes = 16 * 1024 * 1024;
+const mostInputs = 1_000;
+
+/** Result of a verification job: the findings, each cut to a readable length. */
+export interface VerifyJobResult extends Verification, DatasetResult {}
+
+const isVerifyPayload = isShape({ dataset: matches(datasetPattern), answers: isFlag, folder: isText });
+
+/**
+ * Jobs that verify shards with inputs from below `shards-input/` of the data folder; `answers`: compare the answers of all
+ * queries too.
+ */
+export const verifyJobs = datasetJobs({
+  name: "verify-shards",
+  isPayload: isVerifyPayload,
+  async run({ answers }, { config, folder, scratch, runTask, options }) {
+    const { hostedTimeoutMs, hostedTotalMb } = config.limits;
+    const [inputs, queries] = await Promise.all([inputsOf(config, folder), queriesOf(folder)]);
+    const limits = { timeoutMs: hostedTimeoutMs, memoryMb: Math.ceil(hostedTotalMb / 2), maxAnswerBytes };
+    const verified = { folder, inputs, queries, answers, limits, scratch };
+    return inShort(await runTask({ kind: "verify", options: verified, answersMs }, options));
+  },
+});
+
+const elsewhere =
+  "What the shards were made of does not lie below shards-input/ of the data folder (any more). The command " +
+  "fedway shards verify reads it anywhere.";
+
+/** The inputs, where all of them lie where jobs may read: the note on where they lay may come from anybody. */
+async function inputsOf(config: Pick<ShardSettings, "dataDir">, folder: string): Promise<readonly Input[] | Unread> {
+  const baseDir = await inputFolder(config);
+  try {
+    const origins = await readOrigins(folder);
+    if (origins.length > mostInputs) return { unread: elsewhere };
+    const paths = await Promise.all(origins.map((path) => readablePath(path, { baseDir, readable: [baseDir] })));
+    return paths.map((path) => ({ path }));
+  } catch (error) {
+    const { code, message } = toFedwayError(error);
+    if (code === "REQUEST_INVALID") return { unread: elsewhere };
+    if (code === "SHARDS_UNKNOWN" || code === "SHARDS_INVALID") return { unread: message };
+    throw error;
+  }
+}
+
+async function queriesOf(folder: string): Promise<readonly VerifiedQuery[] | Unread> {
+  try {
+    const { queries } = await readReport(folder);
+    return queries.map(({ id, text, federated }) => ({ id, text, federated }));
+  } catch (error) {
+    const { code, message } = toFedwayError(error);
+    if (code === "SHARDS_UNKNOWN" || code === "SHARDS_INVALID") return { unread: message };
+    throw error;
+  }
+}
+
+const longestSubject = 300;
+const longestReason = 600;
+const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text);
+
+const inFewWords = (check: Check): Check => ({
+  ...check,
+  findings: check.findings.map(({ subject, reason }) => ({
+    subject: cut(subject, longestSubject),
+    reason: cut(reason, longestReason),
+  })),
+});
+
+/** A few dozen findings at most, which fits into a job whatever queries and data are called. */
+const inShort = ({ outcome, checks }: Verification): Verification => ({ outcome, checks: checks.map(inFewWords) });

@@ -3,7 +3,7 @@ import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { amountText } from "../../../src/figures.ts";
 import { type CatalogEntry, documentOf, type EditableCatalog } from "../../../src/registry/catalog.ts";
 import type { ShardDataset, FinishedShard } from "../finished-folder.ts";
-import { entryIdOf, shardUrl } from "../shard-addresses.ts";
+import { entryIdOf, shardUrl } from "../shard-entry.ts";
 import { dataFactory } from "../../../src/rdf/triple-index.ts";
 import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 import type { Source } from "../materialise/manifest.ts";

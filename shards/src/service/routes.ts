@@ -15,7 +15,6 @@ import { addHostedRoute } from "../../../src/http/hosted-routes.ts";
 import { pathPart } from "../../../src/http/sparql-routes.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import type { createShardService } from "./shard-service.ts";
-import { addShardsPage } from "./shards-page.ts";
 import { addPackageFiles, PackageParameters } from "./package-routes.ts";
 import {
   BuildBody,
@@ -30,6 +29,9 @@ import {
 } from "./schemas.ts";
 import { guarded } from "../../../src/http/write-access.ts";
 import type { Static } from "typebox";
+import { html, link } from "../../../src/html.ts";
+import { numberText } from "../../../src/figures.ts";
+import { addListPage } from "../../../src/http/pages/list-page.ts";
 
 /** Shards: hosted ones, and building more. */
 export type ShardService = ReturnType<typeof createShardService<HostedEndpoint>>["service"];
@@ -240,3 +242,19 @@ function shardUnknown(dataset: string, shard?: string): FedwayError {
     next: "GET /api/shards lists what there is.",
   });
 }
+
+/** `/shards`: the datasets that this service hosts in parts. */
+const addShardsPage = (app: TypedApp, shards: Pick<ShardService, "datasets">): void =>
+  addListPage<ShardDataset>(app, "/shards", "The datasets that are hosted as shards, as a page to read", async () => ({
+    title: "Shard families",
+    intro: html`Datasets in parts, each part an endpoint; the federation over a family answers as the whole dataset does.`,
+    columns: [
+      ["Dataset", ({ dataset, title }) => html`<a href="/federations/${dataset}">${title}</a>`],
+      ["#Shards", (each) => numberText(each.shards.length)],
+      ["#Triples", ({ triples }) => numberText(triples)],
+      ["Licence", ({ licence }) => link(licence, licence)],
+      ["Documents", ({ dataset }) => html`<a href="/api/shards/${dataset}/report">Report</a>`],
+    ],
+    rows: shards.datasets,
+    empty: html`No shards are hosted. <code>fedway shards build SPEC</code> makes some of a dataset.`,
+  }));

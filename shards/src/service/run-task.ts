@@ -5,10 +5,9 @@ import { errorOf, tellError, type ToldError } from "../../../src/workers/told-er
 import { type ChildEnd, childEnd, forkScript, startChild, yieldToService } from "../../../src/workers/child-process.ts";
 import type { LocatedSpec } from "../spec-paths.ts";
 import type { Verification } from "../verify/verification.ts";
-import type { PackageRequest } from "../package/create-packager.ts";
-import type { PackageManifest } from "../package/package-shards.ts";
+import type { PackageManifest, PackagePlan } from "../package/package-shards.ts";
 import type { BuildJobResult } from "./build-jobs.ts";
-import type { FinishedOptions } from "./commands.ts";
+import type { FinishedPlan } from "./commands.ts";
 import type { ShardReport } from "../report/shard-report.ts";
 import type { OpenStores } from "../verify/answer-store.ts";
 import { systemClock } from "../../../src/clock.ts";
@@ -108,18 +107,21 @@ type ShardTask =
   | { readonly kind: "build"; readonly spec: LocatedSpec; readonly dryRun: boolean }
   | {
       readonly kind: "verify";
-      readonly options: Omit<FinishedOptions, "signal" | "timeUp" | "onProgress" | "answersTime">;
+      readonly options: FinishedPlan;
       /** For the answers of all queries together. */
       readonly answersMs: number;
     }
   | {
       readonly kind: "package";
       readonly folder: string;
-      readonly options: Omit<PackageRequest, "version" | "signal" | "onProgress">;
+      readonly options: PackagePlan;
     };
 
 /** Result of a package job: numbers of items, and of questions left out; the manifest has all. */
-interface PackageJobResult extends Pick<PackageManifest, "questions" | "queries" | "outcomes"> {
+interface PackageJobResult {
+  readonly questions: number;
+  readonly queries: number;
+  readonly outcomes: PackageManifest["outcomes"];
   readonly leftOut: number;
 }
 
@@ -171,14 +173,9 @@ async function serve(task: ShardTask, openStores: OpenStores): Promise<void> {
 async function run(task: ShardTask, openStores: OpenStores): Promise<unknown> {
   const { signal } = stopped;
   if (task.kind === "package") {
-    const { createPackager } = await import("../package/create-packager.ts");
-    const version = packageVersion();
-    const { manifest } = await createPackager(openStores)(task.folder, {
-      ...task.options,
-      version,
-      signal,
-      onProgress,
-    });
+    const { packageShards } = await import("../package/package-shards.ts");
+    const request = { ...task.options, version: packageVersion(), signal, onProgress };
+    const { manifest } = await packageShards(task.folder, request, openStores);
     const { questions, queries, outcomes, leftOut } = manifest;
     return { questions, queries, outcomes, leftOut: leftOut.length } satisfies PackageJobResult;
   }

@@ -7,17 +7,14 @@ import type { CatalogEntry } from "../../../src/registry/catalog.ts";
 import type { DescriptionService } from "../../../src/registry/descriptions.ts";
 import { readReport, readReportPage, findRuleFile, type ShardDataset } from "../finished-folder.ts";
 import { buildKind, type BuildQueue, discardCancelled, enqueueBuild, readBuildRequest } from "./build-jobs.ts";
-import { builtFactsOf } from "../built-parts.ts";
-import { entryIdOf } from "../shard-addresses.ts";
+import { builtFactsOf, entryIdOf } from "../shard-entry.ts";
 import type { Closable, ShardHost } from "./host.ts";
 import { type RegisterParts, registerShards, unregisterLost, withOrigin } from "./register.ts";
 import type { RunShardTask } from "./run-task.ts";
 import { dataFolderId } from "./data-folder.ts";
-import { packageFolder, plainUrl } from "../package/create-packager.ts";
-import { openPackagedFile } from "../package/open-package.ts";
+import { openPackagedFile, packageFolder, plainUrl } from "../package/open-package.ts";
 import { datasetPattern } from "../spec.ts";
-import { packageJobs } from "./package-jobs.ts";
-import { verifyJobs } from "./verify-jobs.ts";
+import { packageJobs, verifyJobs } from "./dataset-jobs.ts";
 
 /** The part of the configuration that shards read; `Config` fits. */
 export interface ShardSettings {

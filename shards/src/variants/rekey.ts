@@ -4,7 +4,7 @@ import { makeFolder } from "../../../src/make-folder.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { iriText } from "../../../src/rdf/term-text.ts";
 import { type NamedInput, namedInputs } from "../load/input.ts";
-import { loadQueries } from "../load/queries/load-queries.ts";
+import { loadQueries } from "../load/load-queries.ts";
 import { readStatements } from "../load/read-statements.ts";
 import { canonicalString, type Statement } from "../load/statement.ts";
 import type { LocatedSpec } from "../spec-paths.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Input } from "../load/input.ts";
-import { asDiskFull } from "../materialise/seal.ts";
+import { asDiskFull } from "../materialise/build-folder.ts";
 import { type Manifest, readManifest } from "../materialise/manifest.ts";
 import type { OpenStore } from "./answer-store.ts";
 import { checkTriples, heldTriples } from "./check-triples.ts";
@@ -28,15 +28,19 @@ export interface Unread {
   readonly unread: string;
 }
 
-/** The folder to verify, and the means. */
-export interface VerifyOptions {
+/** The folder to verify; a JSON value. */
+export interface VerifyPlan {
   /** A finished folder. */
   readonly folder: string;
   /** Inputs of the shards, under the names that the manifest has for them. */
   readonly inputs: readonly Input[] | Unread;
   readonly queries: readonly VerifiedQuery[] | Unread;
-  /** Without it answers are not compared, and the check says so. */
-  readonly openStore?: OpenStore | undefined;
+  /** Where temporary files go: with `openStore` a copy of the inputs, and of both sides where their triples differ. */
+  readonly scratch?: string;
+}
+
+/** A verification, and when it ends. */
+export interface VerifyRequest extends VerifyPlan {
   /** For all answers together: queries that it does not suffice for are unknown. Default: as long as it takes. */
   readonly answersTime?: AnswersTime | undefined;
   /**
@@ -44,9 +48,13 @@ export interface VerifyOptions {
    * being loaded is waited for.
    */
   readonly timeUp?: AbortSignal | undefined;
-  /** Where temporary files go: with `openStore` a copy of the inputs, and of both sides where their triples differ. */
-  readonly scratch?: string;
   readonly signal?: AbortSignal;
+}
+
+/** The same with what a verification works with. */
+export interface VerifyOptions extends VerifyRequest {
+  /** Without it answers are not compared, and the check says so. */
+  readonly openStore?: OpenStore | undefined;
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
 
@@ -114,7 +122,7 @@ const copyPath = ({ manifest, scratch }: Work): string =>
 function tell(
   { options: { queries, openStore, onProgress } }: Work,
   stage: VerifyProgress["stage"],
-  progress: Pick<VerifyProgress, "done" | "total">,
+  progress: { readonly done: number; readonly total: number },
 ): void {
   const asks = openStore !== undefined && !isUnread(queries) && queries.length > 0;
   const stages = ["read", "compare", ...(asks ? ["answers"] : [])];

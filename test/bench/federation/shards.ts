@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import oxigraph from "oxigraph";
 import { readManifest } from "../../../shards/src/materialise/manifest.ts";
-import { entryIdOf } from "../../../shards/src/shard-addresses.ts";
+import { entryIdOf } from "../../../shards/src/shard-entry.ts";
 import { type BuiltService, startBuiltService } from "../../support/built-program.ts";
 import { type PublishedQuestion, publishedQuestions } from "../../support/published-questions.ts";
 import { buildPublishedShards, hasPublishedData, publishedDatasets } from "../../support/published-shards.ts";

@@ -8,8 +8,8 @@ import { learnCells } from "../../../shards/src/load/cells.ts";
 import { learn } from "../../../shards/src/load/learn.ts";
 import { defaultPrecedence } from "../../../shards/src/rules/placement.ts";
 import type { Problem } from "../../../shards/src/rules/problem.ts";
-import { loadQueries } from "../../../shards/src/load/queries/load-queries.ts";
-import { literalInterpretation, interpretationNamed } from "../../../shards/src/rules/interpretations.ts";
+import { loadQueries } from "../../../shards/src/load/load-queries.ts";
+import { literalInterpretation, interpretations } from "../../../shards/src/build-problem.ts";
 
 /** One program that a build solves, or would solve if nothing were reduced before. */
 export interface BenchmarkProgram {
@@ -45,7 +45,7 @@ export async function benchmarkPrograms(
   const loaded = await loadQueries(fileURLToPath(new URL("queries.json", folder)), { only: { dataset } });
   const read = await readQueries(loaded.queries);
   const paper = paperReadings.map((name): BenchmarkProgram => {
-    const reading = interpretationNamed(name) ?? literalInterpretation;
+    const reading = interpretations.find((each) => each.name === name) ?? literalInterpretation;
     const queries = read.map((query) => featuresOf(query, reading));
     return coverOf(name, { queries, candidates: candidatesOf(queries, reading) });
   });

@@ -2,12 +2,12 @@ import { chooseRules, coverInstanceOf } from "../../../shards/src/rules/choose-r
 import { linearBound, reduceCover } from "../../../shards/src/rules/set-cover.ts";
 import { coverFacts, composeProgram } from "../../../shards/src/rules/encodings.ts";
 import type { Problem, Rule } from "../../../shards/src/rules/problem.ts";
-import { literalInterpretation } from "../../../shards/src/rules/interpretations.ts";
 import { createClingoSolver } from "../../../shards/src/solver/clingo-solver.ts";
 import { randomCover } from "../../support/shard-problems.ts";
 import { rounded } from "../proxy/report.ts";
 import { printRows } from "../void/print-rows.ts";
 import { solveNatively } from "./native-clingo.ts";
+import { literalInterpretation } from "../../../shards/src/build-problem.ts";
 
 /** What one way knows about one instance when its time is over. */
 export interface LargeCoverMeasure {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Cell } from "../../../shards/src/rules/problem.ts";
-import { topicsOf } from "../../../shards/src/topics.ts";
+import { topicsOf } from "../../../shards/src/shard-contents.ts";
 
 const v = "http://example.org/v#";
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";

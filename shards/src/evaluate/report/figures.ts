@@ -1,10 +1,9 @@
 import { numberText, shareText } from "../../report/words.ts";
 import type { Ablation } from "../ablation/ablation.ts";
-import type { Comparison } from "../score/compare.ts";
+import { type Comparison, everyQuestion, type GroupSummary, type MetricSummary } from "../score/summary.ts";
 import { metrics, type Metric, ratiosOf } from "../score/metrics.ts";
 import type { QuestionScore } from "../score/question-score.ts";
 import type { SystemScores } from "../score/score-runs.ts";
-import { everyQuestion, type GroupSummary, type MetricSummary } from "../score/summary.ts";
 
 const decimal = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 

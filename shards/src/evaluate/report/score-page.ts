@@ -4,12 +4,11 @@ import { bar } from "../../report/charts.ts";
 import { section, standalonePage } from "../../report/report-page.ts";
 import { wideTable } from "../../report/report-tables.ts";
 import { amountText, brief, numberText } from "../../report/words.ts";
-import type { Comparison } from "../score/compare.ts";
+import { type Comparison, everyQuestion } from "../score/summary.ts";
 import { queryFaults } from "../score/final-query.ts";
 import { metrics } from "../score/metrics.ts";
 import type { QuestionScore } from "../score/question-score.ts";
 import type { Scores, SystemScores } from "../score/score-runs.ts";
-import { everyQuestion } from "../score/summary.ts";
 import {
   ablationHeads,
   ablationRows,

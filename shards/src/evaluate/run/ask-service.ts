@@ -5,8 +5,7 @@ import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { SessionCall } from "../../../../src/query/session-figures.ts";
 import { isListOf, isObject, isOneOf } from "../../guards.ts";
 import type { CallRecord, QuestionOutcome } from "../records.ts";
-import { withRetries } from "./retries.ts";
-import type { Ask, Asked } from "./run-questions.ts";
+import { withRetries, type Ask, type Asked } from "./run-questions.ts";
 
 /** A running service that answers questions, and the agent that it is to be. */
 interface AskedService {

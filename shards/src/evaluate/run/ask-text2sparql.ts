@@ -1,7 +1,6 @@
 import { steadyClock } from "../../../../src/clock.ts";
 import { isObject, parsedAs } from "../../guards.ts";
-import { withRetries } from "./retries.ts";
-import type { Ask, Asked } from "./run-questions.ts";
+import { withRetries, type Ask, type Asked } from "./run-questions.ts";
 
 /** A system behind the text2sparql API, and the dataset that it is asked about. */
 interface AskedSystem {

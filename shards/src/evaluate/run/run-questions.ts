@@ -1,6 +1,7 @@
 import type { BenchmarkPackage, PackagedQuestion } from "../../package/open-package.ts";
 import type { QuestionOutcome, QuestionRecord } from "../records.ts";
 import type { RunFolder } from "./run-folder.ts";
+import { sleep, steadyClock } from "../../../../src/clock.ts";
 
 /** Record of a question, independent of the model asked. */
 export type Asked = Omit<QuestionRecord, "question" | "setup" | "model" | "repeat">;
@@ -88,4 +89,22 @@ export async function runQuestions(run: QuestionRun) {
   await Promise.allSettled(workers);
   await Promise.all(workers);
   return { outcomes, notAsked: waiting.length };
+}
+
+/** Waits before another try. */
+const retryMs = [1_000, 5_000] as const;
+
+/** Does work again, at most twice, while what it finds is temporary. @throws the signal's reason, and what the work throws */
+export async function withRetries<Found>(
+  work: () => Promise<Found>,
+  isTemporary: (found: Found) => boolean,
+  signal: AbortSignal,
+): Promise<Found> {
+  for (const waitMs of retryMs) {
+    const found = await work();
+    if (!isTemporary(found)) return found;
+    await sleep(waitMs, { clock: steadyClock, signal });
+    signal.throwIfAborted();
+  }
+  return work();
 }

@@ -1,7 +1,8 @@
 import { summaryOf } from "../../report/shard-statistics.ts";
 import { metrics, type Ratios, ratiosOf } from "./metrics.ts";
 import type { QuestionScore } from "./question-score.ts";
-import { bootstrap, drawsOf, type Ratio, valueOf } from "./statistics.ts";
+import { bootstrap, drawsOf, type Ratio, valueOf, mcNemar, pairedDifference } from "./statistics.ts";
+import type { SystemScores } from "./score-runs.ts";
 
 /** The metrics of some questions together. */
 export interface GroupSummary {
@@ -49,7 +50,7 @@ function summaryOfGroup(group: string, scores: readonly QuestionScore[]): GroupS
 const none: Ratio = { part: 0, of: 0 };
 
 /** The ratios of each question over its repeats, which are no evidence of their own. */
-export function unitsOf(scores: readonly QuestionScore[]): ReadonlyMap<string, Ratios> {
+function unitsOf(scores: readonly QuestionScore[]): ReadonlyMap<string, Ratios> {
   const units = new Map<string, Record<string, Ratio>>();
   for (const score of scores) {
     const unit = units.get(score.question) ?? {};
@@ -69,3 +70,40 @@ export function toolsOf(scores: readonly QuestionScore[]): Readonly<Record<strin
   const mean = (name: string): number => traced.reduce((sum, tools) => sum + (tools[name] ?? 0), 0) / traced.length;
   return Object.fromEntries(names.map((name) => [name, mean(name)]));
 }
+
+/** Two systems over the questions that both were asked. */
+export type Comparison = ReturnType<typeof compareSystems>;
+
+/** Puts two systems side by side, question by question. */
+export function compareSystems(left: SystemScores, right: SystemScores) {
+  const rights = new Map(right.questions.map((score) => [keyOf(score), score.right]));
+  const differing = left.questions.filter((score) => {
+    const other = rights.get(keyOf(score)) ?? null;
+    return score.right !== null && other !== null && score.right !== other;
+  });
+  const [onlyLeft, onlyRight] = [differing.filter((score) => score.right), differing.filter((score) => !score.right)];
+  const others = unitsOf(right.questions);
+  const units = [...unitsOf(left.questions)].flatMap(([question, own]) => {
+    const other = others.get(question);
+    return other === undefined ? [] : [{ own, other }];
+  });
+  const draws = drawsOf(units.length);
+  return {
+    left: left.name,
+    right: right.name,
+    questions: units.length,
+    /** Questions that one of the two alone has right. */
+    onlyLeft: [...new Set(onlyLeft.map(({ question }) => question))],
+    onlyRight: [...new Set(onlyRight.map(({ question }) => question))],
+    /** Of equal accuracy, over all repeats of all questions. */
+    mcNemar: mcNemar(onlyLeft.length, onlyRight.length),
+    metrics: metrics.map(({ id }) => {
+      const pairs = units.map(({ own, other }) => [own[id] ?? none, other[id] ?? none] as const);
+      const [own, other] = [pairs.map(([one]) => one), pairs.map(([, one]) => one)];
+      return Object.assign(pairedDifference(own, other, draws), { id, left: valueOf(own), right: valueOf(other) });
+    }),
+  };
+}
+
+const keyOf = ({ question, repeat }: { readonly question: string; readonly repeat: number }): string =>
+  JSON.stringify([question, repeat]);

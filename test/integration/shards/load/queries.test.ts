@@ -1,8 +1,14 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { collectQueries, type LoadedQueries, loadQueries } from "../../../../shards/src/load/queries/load-queries.ts";
-import { entriesFromCsv, entriesFromJson, type QueryEntry } from "../../../../shards/src/load/queries/read-files.ts";
+import {
+  collectQueries,
+  type LoadedQueries,
+  loadQueries,
+  entriesFromCsv,
+  entriesFromJson,
+  type QueryEntry,
+} from "../../../../shards/src/load/load-queries.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
 
 type LoadOptions = Parameters<typeof loadQueries>[1];

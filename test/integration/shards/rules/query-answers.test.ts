@@ -9,10 +9,10 @@ import { learnCells } from "../../../../shards/src/load/cells.ts";
 import { learn } from "../../../../shards/src/load/learn.ts";
 import { hashOf } from "../../../../shards/src/rules/placement.ts";
 import type { Cell } from "../../../../shards/src/rules/problem.ts";
-import { literalInterpretation } from "../../../../shards/src/rules/interpretations.ts";
 import { openQueryAnswers } from "../../../../shards/src/rules/query-answers.ts";
 import type { OpenStore } from "../../../../shards/src/verify/answer-store.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
+import { literalInterpretation } from "../../../../shards/src/build-problem.ts";
 
 const type = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const buckets = 2;

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { Parser, type Quad } from "n3";
 import { describe, expect, it } from "vitest";
 import { literalText } from "../../../../src/rdf/term-text.ts";
-import { LineScanner } from "../../../../shards/src/load/line-scanner.ts";
+import { LineScanner } from "../../../../shards/src/load/read-lines.ts";
 import type { Visit } from "../../../../shards/src/load/statement.ts";
 
 const skolemBase = "urn:x:";

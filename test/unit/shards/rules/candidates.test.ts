@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applicability, applicableKinds, candidatesOf } from "../../../../shards/src/rules/candidates.ts";
-import { type Interpretation, literalInterpretation } from "../../../../shards/src/rules/interpretations.ts";
-import type { QueryFeatures, Rule } from "../../../../shards/src/rules/problem.ts";
+import type { QueryFeatures, Rule, Interpretation } from "../../../../shards/src/rules/problem.ts";
+import { literalInterpretation } from "../../../../shards/src/build-problem.ts";
 
 const type = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Condition, type Conditions, conditionsOf } from "../../../../shards/src/rules/conditions.ts";
-import { evaluateChoice, federationInstance } from "../../../../shards/src/rules/federation-instance.ts";
+import { evaluateChoice, federationInstance, type Places } from "../../../../shards/src/rules/federation-instance.ts";
 import { federationFacts, shardFacts } from "../../../../shards/src/rules/federation-program.ts";
-import type { Places } from "../../../../shards/src/rules/places.ts";
 import { randomOf, randomPlacement } from "../../../support/shard-problems.ts";
 
 /** What the solver would conclude from the conditions. */

@@ -1,7 +1,6 @@
-import type { Interpretation } from "../../../../shards/src/rules/interpretations.ts";
 import { describe, expect, it } from "vitest";
 import { readOntology, featuresOf, readQuery } from "../../../../shards/src/rules/query-features.ts";
-import type { Pattern, QueryFeatures } from "../../../../shards/src/rules/problem.ts";
+import type { Pattern, QueryFeatures, Interpretation } from "../../../../shards/src/rules/problem.ts";
 
 const ontology = readOntology(`
   @prefix : <urn:x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { withOrigin, registerShards, unregisterLost } from "../../../../shards/src/service/register.ts";
-import { entryIdOf } from "../../../../shards/src/shard-addresses.ts";
+import { entryIdOf } from "../../../../shards/src/shard-entry.ts";
 import type { EditableCatalog } from "../../../../src/registry/catalog/catalog.ts";
 import { documentOf, withFields } from "../../../../src/registry/catalog/document-fields.ts";
 import type { FinishedShard, ShardDataset } from "../../../../shards/src/finished-folder.ts";
