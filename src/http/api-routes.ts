@@ -1,4 +1,6 @@
 import type { FastifyRequest, FastifyReply } from "fastify";
+import { createCompletion } from "../completion/complete.ts";
+import { Completion, CompletionRequest } from "../completion/completion.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
 import type { PlanDescription } from "../query/records.ts";
@@ -9,8 +11,8 @@ import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, TabularAnswer } from "./query-schemas.ts";
 import { queryTooLarge } from "./protocol-operation.ts";
 import { asking } from "./write-access.ts";
-import { answers, Problem, documented } from "./schemas.ts";
-import { sendJson, anyOriginHeaders, wantsFresh } from "./common-headers.ts";
+import { answers, Problem, documented, NoParameters } from "./schemas.ts";
+import { sendJson, sendNow, anyOriginHeaders, wantsFresh } from "./common-headers.ts";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -62,7 +64,7 @@ const failedTable = {
   content: { "application/problem+json": { schema: Problem }, "application/json": { schema: TabularAnswer } },
 };
 
-/** `POST /api/query`, `POST /api/explain`. */
+/** `POST /api/query`, `POST /api/explain`, `POST /api/complete`. */
 export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   const { config } = shell;
   const sendTable = createTableSender();
@@ -88,6 +90,25 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
       body: ExplainBody,
     },
     handler: async (request, reply) => sendJson(reply, await explained(shell, request.body, request)),
+  });
+  addCompletion(app, shell);
+}
+
+/** `POST /api/complete`: what fits at a cursor. */
+function addCompletion(app: TypedApp, shell: HttpShell): void {
+  const complete = createCompletion(shell);
+  app.post("/api/complete", {
+    config: { role: "read" },
+    schema: {
+      ...doc(
+        "complete",
+        "What fits at a cursor, by what is known of the endpoints that are asked there: names, classes, properties, values",
+        Completion,
+      ),
+      querystring: NoParameters,
+      body: CompletionRequest,
+    },
+    handler: async ({ body }, reply) => sendNow(reply, await complete(body)),
   });
 }
 

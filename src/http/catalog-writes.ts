@@ -3,13 +3,21 @@ import type * as RDF from "@rdfjs/types";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type CatalogDocument, documentOf, identifyDocument, withFields } from "../registry/catalog.ts";
+import {
+  AcceptedAdapter,
+  type CatalogDocument,
+  documentOf,
+  identifyDocument,
+  withFields,
+} from "../registry/catalog.ts";
 import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
-import { plainHeaders, sendNothing } from "./common-headers.ts";
+import { plainHeaders, sendJson, sendNothing } from "./common-headers.ts";
+import { ownerOf } from "./caller.ts";
+import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { etagHeader, addDocumentBodies, bodyError, documentQuads, maxBodyBytes, RdfBody } from "./rdf-body.ts";
-import { IdPath, nothing, documented } from "./schemas.ts";
-import { guarded } from "./write-access.ts";
+import { IdPath, nothing, documented, strictObject } from "./schemas.ts";
+import { guarded, guardedAsking } from "./write-access.ts";
 
 type DocumentFields = Parameters<typeof documentOf>[1];
 
@@ -24,13 +32,16 @@ interface Writing extends HttpShell {
   readonly kind: CatalogDocument["kind"];
 }
 
-/** `POST /api/endpoints`, `PUT`, `PATCH` and `DELETE /api/endpoints/{id}`; the same of `/api/federations`. */
+const doc = documented("Changes");
+
+/** `POST /api/endpoints`, `PUT`, `PATCH` and `DELETE /api/endpoints/{id}`; the same of `/api/federations`; adapters of keys. */
 export function addCatalogWrites(app: TypedApp, shell: HttpShell): void {
   void app.register(async (scope: TypedApp) => {
     addDocumentBodies(scope);
     scope.setErrorHandler((error, _request, reply) => shell.sendProblem(reply, bodyError(error)));
     for (const kind of ["endpoint", "federation"] as const) addWrites(scope, { ...shell, kind });
   });
+  addAdapters(app, shell);
 }
 
 function addWrites(app: TypedApp, writing: Writing): void {
@@ -39,7 +50,7 @@ function addWrites(app: TypedApp, writing: Writing): void {
   const { whole, put, merge } = documentBodies[kind];
   const options = { ...guarded, bodyLimit: maxBodyBytes };
   const view = kind === "endpoint" ? Endpoint : Federation;
-  const [doc, params, named] = [documented("Changes"), IdPath, kind === "endpoint" ? "Endpoint" : "Federation"];
+  const [params, named] = [IdPath, kind === "endpoint" ? "Endpoint" : "Federation"];
   app.post<WriteRoute>(path, {
     ...options,
     schema: {
@@ -197,4 +208,32 @@ async function sendWritten(
     .headers({ ...plainHeaders, ETag: etagHeader(etag) })
     .type("application/json")
     .send(shown);
+}
+
+const iri = (description: string) => Type.String({ minLength: 1, maxLength: 2_000, description });
+
+const Wanted = strictObject({
+  key: iri("IRI of the property whose values, or the class whose IRIs, are the keys here."),
+  other: Type.String({ minLength: 1, maxLength: 64, description: "Catalogue id of the other endpoint." }),
+  otherKey: iri("IRI of the property or class there."),
+});
+
+/** `POST /api/endpoints/{id}/adapters`: finds, verifies and keeps how keys of two endpoints are joined. */
+function addAdapters(app: TypedApp, { acceptAdapter }: HttpShell): void {
+  app.post("/api/endpoints/:id/adapters", {
+    ...guardedAsking,
+    schema: {
+      ...doc("acceptAdapter", "Join unlike keys of two endpoints in all queries"),
+      params: IdPath,
+      body: Wanted,
+      response: { 201: AcceptedAdapter },
+    },
+    handler: async (request, reply) => {
+      const { key, other, otherKey } = request.body;
+      const wanted = { endpoint: request.params.id, key, other, otherKey };
+      const call = { signal: clientSignal(request.exchange), owner: ownerOf(request) };
+      const accepted = await acceptAdapter({ ...wanted, ...call });
+      return sendJson(reply, accepted, 201);
+    },
+  });
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { type CatalogDocument, documentBounds, parseDocument, reasonOf, writeDocument } from "../registry/catalog.ts";
 import { parseAnswer } from "../results/parse.ts";
-import { addJsonBodies } from "./json-body.ts";
+import { addJsonBodies } from "./request-validator.ts";
 import { utf8Text } from "./protocol-operation.ts";
 import { Readable } from "node:stream";
 import { writeTurtle } from "../rdf/write-turtle.ts";

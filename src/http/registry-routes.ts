@@ -1,4 +1,7 @@
 import { Readable } from "node:stream";
+import { Type } from "typebox";
+import { createGrammars, type GrammarOptions } from "../agent/grammar/create-grammars.ts";
+import { leastBytes } from "../agent/grammar/sparql-grammar.ts";
 import { unknownId } from "../errors/unknown-id.ts";
 import { vocabularyPrefixes } from "../rdf/vocabularies.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -18,7 +21,7 @@ import {
 } from "./registry-schemas.ts";
 import { SearchAnswer } from "../registry/find.ts";
 import { createVoidDocuments, quadsInTurns } from "./void-documents.ts";
-import { answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
+import { answersAs, graphTypes, IdPath, documented, strictObject } from "./schemas.ts";
 
 const doc = documented("Descriptions");
 
@@ -169,4 +172,48 @@ export function addRegistryRoutes(app: TypedApp, shell: HttpShell): void {
   addVocabulary(app, shell);
   addSchema(app, shell);
   addSearch(app, shell);
+  addGrammars(app, shell);
+}
+
+const GrammarParameters = strictObject({
+  format: Type.Optional(
+    Type.Enum(["gbnf", "lark"], {
+      description: "gbnf (default) for llama.cpp and XGrammar; lark for llguidance, Outlines, vLLM and SGLang.",
+    }),
+  ),
+  maxBytes: Type.Optional(
+    Type.Integer({
+      minimum: leastBytes,
+      maximum: 1_000_000,
+      default: 65_536,
+      description: "Largest size; the largest classes and properties come first.",
+    }),
+  ),
+});
+
+const grammarsOf = [
+  { of: "endpoint", operationId: "getGrammar", whose: "an endpoint's" },
+  { of: "federation", operationId: "getFederationGrammar", whose: "a federation's" },
+] as const;
+
+/** Grammars for decoders: what a model writes under one of them is a valid query over known terms. */
+function addGrammars(app: TypedApp, shell: HttpShell): void {
+  const grammars = createGrammars(shell);
+  for (const { of, operationId, whose } of grammarsOf) {
+    app.get(`/api/${of}s/:id/grammar`, {
+      schema: {
+        ...doc(operationId, `A grammar of SPARQL over ${whose} own classes and properties, for a model's decoder`),
+        params: IdPath,
+        querystring: GrammarParameters,
+        response: answersAs(["text/plain"]),
+      },
+      handler: async (request, reply) => {
+        const { format = "gbnf", maxBytes = 65_536 } = request.query;
+        const options: GrammarOptions = { dialect: format, maxBytes };
+        const { id } = request.params;
+        const text = await (of === "endpoint" ? grammars.ofEndpoint(id, options) : grammars.ofFederation(id, options));
+        return reply.headers(anyOriginHeaders).type("text/plain; charset=utf-8").send(text);
+      },
+    });
+  }
 }

@@ -2,9 +2,14 @@ import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
-import type { Catalog, CatalogEntry } from "../../registry/catalog.ts";
-import { publishedText } from "./published-text.ts";
-import { partsOf, type PrefixTable, prefixTableOf, schemaViewInTurns } from "../../registry/schema.ts";
+import type { Catalog, CatalogEntry, PublishedFacts } from "../../registry/catalog.ts";
+import {
+  createPrefixTable,
+  partsOf,
+  type PrefixTable,
+  prefixTableOf,
+  schemaViewInTurns,
+} from "../../registry/schema.ts";
 import { type EndpointModels, joinsOf } from "../../registry/model.ts";
 import type { Finder } from "../../registry/find.ts";
 import type { DescriptionService, VoidDescription } from "../../registry/descriptions.ts";
@@ -101,6 +106,33 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
   });
   const { state } = await descriptions.freshness(id, description);
   return replyOf({ endpoint: id }, view, { detail, more: { freshness: state } });
+}
+
+/**
+ * The classes and properties of an endpoint that has not been described, as others published them, within `maxTokens`: those that
+ * most published queries use first, classes and properties in turn.
+ */
+function publishedText(id: string, facts: PublishedFacts, maxTokens: number) {
+  const terms = [...facts.terms.values()].toSorted((one, other) => other.uses - one.uses);
+  const table = createPrefixTable(terms.map(({ iri }) => iri));
+  const head = `${id} has not been described yet. This was ${facts.provenance}; it is not all that there is, and may be out of date.`;
+  const [classes, properties] = (["class", "property"] as const).map((kind) =>
+    terms.filter((one) => one.kind === kind),
+  );
+  const inTurn = terms.flatMap((_, at) => [classes?.[at], properties?.[at]]).filter((term) => term !== undefined);
+  const texts = inTurn.map(({ iri, uses }) => `${table.short(iri).text}${uses > 0 ? ` (${uses})` : ""}`);
+  const { declared, lines } = fitting(texts, maxTokens - estimateTokens(head) - 30, table);
+  const listed = (name: string, kind: "class" | "property", total = 0) => {
+    const shown = lines.filter((_, at) => inTurn[at]?.kind === kind);
+    const text = total === 0 ? [] : [`${name}, ${shown.length} of ${total}:`, ...shown];
+    return { text, omitted: total - shown.length };
+  };
+  const ofClasses = listed("classes (with published queries that use them)", "class", classes?.length);
+  const ofProperties = listed("properties", "property", properties?.length);
+  return {
+    text: [head, ...declared, ...ofClasses.text, ...ofProperties.text].join("\n"),
+    omitted: { classes: ofClasses.omitted, properties: ofProperties.omitted },
+  };
 }
 
 /** The merged schema of the members, as that of one endpoint. @throws FedwayError `DESCRIPTION_UNKNOWN` */
