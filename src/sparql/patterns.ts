@@ -18,8 +18,10 @@ export {
   type PlacedPattern,
   plainPatterns,
   queryPatterns,
+  termsOf,
+  type UsedTerm,
+  usedTerms,
 } from "./patterns/query-patterns.ts";
 export { constantAt, type TripleTerm, type TripleText, tripleTexts } from "./patterns/triple-texts.ts";
 export { unmatchedPatterns } from "./patterns/unmatched-patterns.ts";
 export { constantPatterns, constructsOf, type QueryConstruct, unknownCall } from "./patterns/used-constructs.ts";
-export { termsOf, type UsedTerm, usedTerms } from "./patterns/used-terms.ts";

@@ -5,7 +5,7 @@ export type { Element, Group, SelectOutline, ServiceElement, TokenRange, Triples
 export { followsGrammar, parseQuery, treeOfGroup } from "./parse/parse-query.ts";
 export { type Query, type QueryForm, type QueryTree, type TextEdit } from "./parse/query.ts";
 export { scanRawQuery } from "./parse/raw-query.ts";
-export { resolveIri, writtenIri } from "./parse/resolve-iri.ts";
+export { resolveIri, undeclaredPrefixes, writtenIri } from "./parse/resolve-iri.ts";
 export { newerConstruct, type NewerConstruct } from "./parse/sparql-1-2.ts";
 export {
   isWord,
@@ -16,7 +16,6 @@ export {
   tokenAt,
   tokenize,
 } from "./parse/tokens.ts";
-export { undeclaredPrefixes } from "./parse/undeclared-prefixes.ts";
 export { withAbsoluteIris } from "./rewrite/absolute-iris.ts";
 export { colocateClauses } from "./rewrite/colocated-clauses.ts";
 export { tripleCountQuery } from "./rewrite/count-triples.ts";

@@ -29,12 +29,6 @@ export function illegalUse(query: Query): FedwayError | undefined {
   );
 }
 
-const aggregates = ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"];
-const ruled = ["blank", "AS", "GROUP", ...aggregates];
-
-/** False where a query has nothing that these rules are about. */
-export const mayBeIllegal = ({ vocabulary }: Query): boolean => ruled.some((word) => vocabulary.has(word));
-
 function firstOf<T, U>(items: readonly T[], find: (item: T) => U | undefined): U | undefined {
   for (const item of items) {
     const found = find(item);

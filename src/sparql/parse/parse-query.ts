@@ -5,7 +5,7 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
 import { dialectEdits } from "../dialect/dialect-rules.ts";
 import type { Group } from "./outline.ts";
-import { illegalUse, mayBeIllegal } from "./check-query.ts";
+import { illegalUse } from "./check-query.ts";
 import { Misfit, readGrammar, repeatedColumns, type Source } from "./grammar.ts";
 import { treeOf } from "./parse-tree.ts";
 import { misfitError, tooDeep, wrongText } from "./parser-errors.ts";
@@ -212,10 +212,13 @@ export function followsGrammar(text: string): boolean {
 
 function parseDecoded(text: string): Query {
   const parsed = grammatical(text);
-  const illegal = mayBeIllegal(parsed) ? illegalUse(parsed) : undefined;
+  const illegal = ruled.some((word) => parsed.vocabulary.has(word)) ? illegalUse(parsed) : undefined;
   if (illegal) throw illegal;
   return parsed;
 }
+
+/** Labels, BIND and AS, GROUP BY and aggregates: what the rules of `illegalUse` are about. */
+const ruled = ["blank", "AS", "GROUP", "COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"];
 
 function grammatical(text: string): Query {
   const tokens = tokenize(text);
