@@ -283,7 +283,7 @@ export class StreamedAnswer extends Readable implements BodySink {
 
   #startDecoder(coding: Exclude<ContentCoding, "identity">, firstByte: number): Transform {
     const decoder = createDecoder(coding, firstByte);
-    const { exchange, passes } = this.#options;
+    const { call, exchange, passes } = this.#options;
     decoder.on("data", (chunk: Buffer) => {
       if (this.#see(chunk) && !passes && !this.#deliver(chunk)) decoder.pause();
     });
@@ -292,7 +292,8 @@ export class StreamedAnswer extends Readable implements BodySink {
       if (!passes || this.#readerWants) exchange.resume();
     });
     decoder.on("end", () => {
-      if (this.#inputEnded) this.#conclude();
+      // Most decoders drop what follows the end of their stream.
+      if (this.#inputEnded && decoder.bytesWritten === call.requestBytes) this.#conclude();
       else this.#stop(codingError(coding, new Error("more bytes follow the end of the compressed stream")));
     });
     decoder.on("error", (cause) => this.#stop(codingError(coding, cause)));

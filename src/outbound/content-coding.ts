@@ -40,7 +40,7 @@ export function acceptsCoding(acceptEncoding: string, coding: ContentCoding): bo
 const isZlibWrapped = (firstByte: number): boolean => (firstByte & 0x0f) === 8;
 
 /** A streaming decoder for a body that begins with `firstByte`. */
-export function createDecoder(coding: Exclude<ContentCoding, "identity">, firstByte: number): Transform {
+export function createDecoder(coding: Exclude<ContentCoding, "identity">, firstByte: number): Transform & zlib.Zlib {
   const options = { chunkSize: 65_536 };
   switch (coding) {
     case "gzip":

@@ -146,6 +146,10 @@ export const hostileBodies: Readonly<Record<string, HostileCase>> = {
     response.write(Buffer.concat([zlib.deflateSync(large), Buffer.from("and then some text")]));
     setTimeout(() => response.end("and more"), 100);
   },
+  "deflate-trailing-at-once": ({ response }) => {
+    response.writeHead(200, { "content-type": json, "content-encoding": "deflate" });
+    response.end(Buffer.concat([zlib.deflateSync(large), Buffer.from("and then some text")]));
+  },
   "unknown-encoding": fixed({ "content-encoding": "rot13" }),
   "stacked-encoding": fixed({ "content-encoding": "gzip, gzip" }),
 

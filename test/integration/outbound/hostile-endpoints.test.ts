@@ -57,6 +57,7 @@ describe("answers that are not whole never end as if they were", () => {
     ["bad-gzip-large", "ENDPOINT_MALFORMED", "malformed"],
     ["gzip-trailing", "ENDPOINT_MALFORMED", "malformed"],
     ["deflate-trailing", "ENDPOINT_MALFORMED", "malformed"],
+    ["deflate-trailing-at-once", "ENDPOINT_MALFORMED", "malformed"],
     ["bad-chunk", "ENDPOINT_MALFORMED", "malformed"],
     ["hang-in-body", "ENDPOINT_TIMEOUT", "timeout"],
     ["hang-in-small-body", "ENDPOINT_TIMEOUT", "timeout"],
