@@ -55,11 +55,7 @@ export const interpretations: readonly Interpretation[] = [
  * The reading that a specification asks for. In balanced mode `rdf:type` is no predicate: instances would be parted from
  * their own classes. @throws FedwayError `REQUEST_INVALID` for a name that is not known
  */
-export function interpretationOf({
-  mode,
-  reading,
-  buckets,
-}: Pick<ShardSpec, "mode" | "reading" | "buckets">): Interpretation {
+export function interpretationOf({ mode, reading, buckets }: ShardSpec): Interpretation {
   const more: Partial<Interpretation> = {
     ...(buckets !== undefined && { buckets }),
     ...(mode === "balanced" && { typeIsPredicate: false }),
@@ -133,8 +129,6 @@ export interface BuildProgress {
   readonly figures?: Readonly<Record<string, number>> | undefined;
 }
 
-type PassProgress = Omit<Progress, "phase"> & { readonly phase: string };
-
 const stages: Readonly<Record<string, string>> = {
   learn: "learning the classes",
   cells: "counting what the rules can tell apart",
@@ -152,10 +146,7 @@ const leastMs = 500;
  * Turns the progress of passes over the data, in triples and bytes, into that of a build, in MiB with triples per second
  * and the time that is left of the pass at its pace so far.
  */
-export function passProgress(
-  now: () => number,
-  report: (progress: BuildProgress) => void,
-): (pass: PassProgress) => void {
+export function passProgress(now: () => number, report: (progress: BuildProgress) => void): (pass: Progress) => void {
   let phase = "";
   let startedMs = 0;
   return (pass) => {
@@ -175,7 +166,7 @@ export function passProgress(
   };
 }
 
-function rates({ triples, bytes, totalBytes }: PassProgress, ms: number): Readonly<Record<string, number>> {
+function rates({ triples, bytes, totalBytes }: Progress, ms: number): Readonly<Record<string, number>> {
   const perSecond = Math.round((triples * 1000) / ms);
   if (bytes === 0) return { "triples/s": perSecond };
   const left = (ms / bytes) * Math.max(0, totalBytes - bytes);

@@ -109,8 +109,8 @@ interface Held extends BuildOptions {
   readonly target: string | undefined;
 }
 
-/** Everything that is known before the rules are chosen. */
-interface Known {
+/** Inputs of a build as read, and the store that answers queries over them. */
+interface Read {
   readonly spec: LocatedSpec;
   readonly reading: Interpretation;
   readonly precedence: Precedence;
@@ -119,6 +119,10 @@ interface Known {
   readonly gathered: Gathered | undefined;
   readonly cells: LearnedCells;
   readonly answers: QueryAnswers | undefined;
+}
+
+/** Everything that is known before the rules are chosen. */
+interface Known extends Read {
   /** With placement. */
   readonly problem: Problem;
 }
@@ -153,17 +157,17 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   }
 }
 
-async function buildAsked(asked: Omit<Known, "problem">, paper: Problem, held: Held): Promise<ShardReport> {
+async function buildAsked(asked: Read, paper: Problem, held: Held): Promise<ShardReport> {
   const { spec, precedence, cells, answers } = asked;
   held.onProgress({ stage: "asking the queries", done: 0 });
   const needed = spec.mode === "balanced" ? ((await answers?.neededCells()) ?? cells.touches) : undefined;
   const needs = needed?.map((found) => [found]);
   const problem: Problem = { ...paper, placement: { ...cells, precedence, needs, targets: targetsOf(spec) } };
-  const { problem: refined, ...chosen } = await choose({ ...asked, problem }, held);
-  const known: Known = { ...asked, problem: refined };
+  const chosen = await choose({ ...asked, problem }, held);
+  const known: Known = { ...asked, problem: chosen.problem };
   if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });
-  const shards = predictShards(cells, placementOf(chosen.used.solution.rules, precedence));
-  return reportFor(known, { ...chosen, shards, predicted: true });
+  const shards = predictShards(cells.cells, placementOf(chosen.used.solution.rules, precedence));
+  return reportFor(known, chosen, { shards, predicted: true });
 }
 
 const checksums = (inputs: readonly { readonly sha256: string }[]): string =>
@@ -179,19 +183,20 @@ function passOptions({ signal, onProgress, now }: BuildOptions): PassOptions {
   return { signal, onProgress: passProgress(now, onProgress) };
 }
 
-type Chosen = Omit<Awaited<ReturnType<typeof choose>>, "problem">;
+type Chosen = Awaited<ReturnType<typeof choose>>;
 
 /** The other readings are only shown beside the one that is used: each gets a part of its time. */
 const shareOfOthers = 1 / 6;
+const defaultSolveMs = 60_000;
 /** Choices of rules after the first one. */
 const mostRefinements = 4;
 
 /** The reading that is used and, beside it, the published method in every reading; of each query its sources, where asked. */
 async function choose(known: Known, held: Held) {
   const { spec, reading, questions } = known;
-  const { solver, signal, onProgress, solveMs = 60_000 } = held;
+  const { solver, signal, onProgress, solveMs = defaultSolveMs } = held;
   const name = spec.mode === "paper" ? reading.name : `${reading.name}, ${spec.mode}`;
-  const chosen = await chooseRefined(known, { ...reading, name }, { solver, signal, timeoutMs: solveMs, onProgress });
+  const chosen = await chooseRefined(known, { ...reading, name }, held);
   onProgress({ stage: "comparing the readings", done: 0 });
   const parts = { solver, signal, timeoutMs: solveMs * shareOfOthers };
   const others = await solveInterpretations(questions, reading, parts);
@@ -205,8 +210,9 @@ async function choose(known: Known, held: Held) {
 async function chooseRefined(
   { spec, problem: first, precedence, cells, answers }: Known,
   reading: Interpretation,
-  { onProgress, ...parts }: SolveParts & Pick<Held, "onProgress">,
+  { solver, signal, onProgress, solveMs = defaultSolveMs }: Held,
 ) {
+  const parts: SolveParts = { solver, signal, timeoutMs: solveMs };
   const { placement: _, ...paper } = first;
   let problem = first;
   for (let round = 0; ; round += 1) {
@@ -260,11 +266,11 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       target: held.target,
       gzip,
       naming: spec.ids,
-      topics: topicsOf(cells, placement, spec.topics),
-      properties: propertiesOfShards(cells, placement),
+      topics: topicsOf(cells.cells, placement, spec.topics),
+      properties: propertiesOfShards(cells.cells, placement),
       replace: true,
       beside(shards) {
-        report = reportFor(known, { ...chosen, shards, predicted: false });
+        report = reportFor(known, chosen, { shards, predicted: false });
         const rules = ruleFileOf({ mode: spec.mode, problem, solution: chosen.used.solution });
         const page = reportPage(report, ruleFileName);
         return notesOf(held.target, { report, page, rules, inputs: spec.inputs });
@@ -278,7 +284,8 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
 
 function reportFor(
   known: Known,
-  { used, sources, readings, shards, predicted }: Chosen & Pick<ReportInput, "shards" | "predicted">,
+  { used, sources, readings }: Chosen,
+  { shards, predicted }: { readonly shards: ReportInput["shards"]; readonly predicted: boolean },
 ): ShardReport {
   const { spec, precedence, questions, learned, cells, problem } = known;
   const { solution } = used;

@@ -110,7 +110,7 @@ const finishedShard = (folder: string, { file, ...shard }: ManifestShard): Finis
 /** @throws FedwayError `SHARDS_INVALID` when the file is not the one that a manifest lists */
 export async function checkFile(
   path: string,
-  { file, bytes, sha256 }: Pick<ManifestShard, "file" | "bytes" | "sha256">,
+  { file, bytes, sha256 }: { readonly file: string; readonly bytes: number; readonly sha256: string },
 ): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new FedwayError("SHARDS_INVALID", `The file ${file} is missing.`);

@@ -1,7 +1,7 @@
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { valueFor } from "../../src/values.ts";
 import { compareText } from "../../src/rdf/canonical.ts";
-import type { LearnedCells } from "./load/cells.ts";
+import type { Cell } from "./rules/problem.ts";
 import type { PlacementOf } from "./rules/placement.ts";
 import { wordsOf } from "./rules/shard-names.ts";
 import type { ManifestShard } from "./materialise/manifest.ts";
@@ -21,7 +21,7 @@ type Weights = Map<string, number>;
  * @throws FedwayError `REQUEST_INVALID` for a text of a shard that there is not
  */
 export function topicsOf(
-  { cells }: Pick<LearnedCells, "cells">,
+  cells: readonly Cell[],
   placement: PlacementOf,
   own: Readonly<Record<string, string>> = {},
 ): ReadonlyMap<string, string> {
@@ -105,7 +105,7 @@ interface Seen {
  * triples first; of more than 1,000 properties, or 50 classes at an end, the rest is left out.
  */
 export function propertiesOfShards(
-  { cells }: Pick<LearnedCells, "cells">,
+  cells: readonly Cell[],
   placement: PlacementOf,
 ): ReadonlyMap<string, readonly ShardProperty[]> {
   const shards = new Map<string, Map<string, Seen>>();

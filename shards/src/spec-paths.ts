@@ -7,12 +7,16 @@ import type { ShardSpec } from "./spec.ts";
 /** A specification whose paths are absolute, without symbolic links, and inside the allowed folders. */
 export type LocatedSpec = ShardSpec & { readonly output: string };
 
-/** Where the paths of a specification may lead. */
-interface SpecPlaces {
+/** Where paths may be read. */
+interface ReadablePlaces {
   /** Relative paths start here. */
   readonly baseDir: string;
   /** Folders that may be read, symbolic links followed. */
   readonly readable: readonly string[];
+}
+
+/** Where the paths of a specification may lead. */
+interface SpecPlaces extends ReadablePlaces {
   /** Folder of the result when the specification names none. */
   readonly output: string;
   /** Folders below which a named result may lie. Empty: none may be named. */
@@ -67,10 +71,7 @@ const real = async (path: string): Promise<string> => realpath(path).catch(() =>
  * The file or folder that a path names, links followed. Says the same of a path outside whether or not something is there.
  * @throws FedwayError `REQUEST_INVALID`
  */
-export async function readablePath(
-  path: string,
-  { baseDir, readable }: Pick<SpecPlaces, "baseDir" | "readable">,
-): Promise<string> {
+export async function readablePath(path: string, { baseDir, readable }: ReadablePlaces): Promise<string> {
   const named = resolve(baseDir, path);
   const found = await realpath(named).catch(() => undefined);
   const base = await real(baseDir);

@@ -41,7 +41,7 @@ async function stopped(get: () => Promise<Job | undefined>): Promise<unknown> {
   const kind = buildKind({ config, runTask: shardRunner(config), jobs: { ...noQueue, get }, onBuilt: async () => {} });
   const aborter = new AbortController();
   const why = new FedwayError("CANCELLED", "Told to end.");
-  return kind.run(await readBuildRequest(config, { file: "spec.json" }, false), {
+  return kind.run(await readBuildRequest(config.dataDir, { file: "spec.json" }, false), {
     id: "build-shards.harbour",
     attempt: 1,
     signal: aborter.signal,

@@ -134,7 +134,7 @@ describe("materialise", () => {
     const folder = folderForTest();
     const learned = await learn([{ path: writeInput(folder, "in.nt", [...new Set(text.split(/(?<=\n)/))].join("")) }]);
     const cells = await learnCells({ learned, buckets: 2, patterns: [] });
-    const predicted = predictShards(cells, placementOf(rules, precedence));
+    const predicted = predictShards(cells.cells, placementOf(rules, precedence));
     const { shards } = await materialise(requestFor(learned, join(folder, "out"), { rules }));
     const facts = ({ key, triples }: (typeof predicted)[number]) => ({ key, triples });
     // Two spellings of one literal count twice.

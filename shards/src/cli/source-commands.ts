@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { exitCodes } from "../../../src/cli/cli-io.ts";
 import { oneLine, write, writeJson } from "../../../src/cli/output.ts";
+import type { BuildProgress } from "../build-problem.ts";
 import type { SqlDialect } from "../materialise/warehouse-sql.ts";
 import { plainUrl } from "../package/open-package.ts";
 import type { PackageManifest, PackageResult } from "../package/package-shards.ts";
@@ -61,7 +62,11 @@ export async function runShardSql(
   return exitCodes.ok;
 }
 
-type Building = Omit<Parameters<ShardCommands["build"]>[1], "dryRun">;
+interface Building {
+  readonly allow: readonly string[];
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: BuildProgress) => void;
+}
 
 /** A folder of finished shards, or those of a description, which are built where they are not there yet. */
 async function foldersOf(source: string, commands: ShardCommands, options: Building) {

@@ -12,29 +12,30 @@ import { compareText } from "../../../src/rdf/canonical.ts";
 const less = 0x3c;
 const greater = 0x3e;
 
-/** Features that distinguish cells, and the queries that touch them. */
-export interface CellQuestions {
-  readonly subjects: SubjectClasses;
+/** Features that distinguish cells beside the classes of subjects, and the queries that touch them; a JSON value. */
+export interface CellFeatures {
   /** Number of buckets; a multiple of those of the rules. */
   readonly buckets: number;
   /** For each query its patterns. */
   readonly patterns: readonly (readonly Pattern[])[];
 }
 
+interface CellQuestions extends CellFeatures {
+  readonly subjects: SubjectClasses;
+}
+
 /** Reads the inputs again, to know which combinations of classes, predicate and bucket there are and who asks for them. */
 export async function learnCells(
-  {
-    learned,
-    ...questions
-  }: Omit<CellQuestions, "subjects"> & { readonly learned: Pick<Learned, "inputs" | "subjects"> },
+  { learned, ...features }: CellFeatures & { readonly learned: Learned },
   options: PassOptions = {},
 ): Promise<LearnedCells> {
-  const counter = new CellCounter({ ...questions, subjects: learned.subjects });
+  const counter = new CellCounter({ ...features, subjects: learned.subjects });
   await readStatements(learned.inputs, (statement) => void counter.take(statement), { ...options, phase: "cells" });
   return mergeCells([counter.facts()]).learned;
 }
 
-interface Counted extends Pick<Cell, "bucket"> {
+interface Counted {
+  readonly bucket: number;
   readonly classSet: number;
   /** Sets of classes of its objects. */
   readonly objectSets: Set<number>;

@@ -138,7 +138,7 @@ function parseAlone(text: string): void {
 
 /** `addedLines` stand in front of the text that was given. */
 function rejection(
-  { id, place }: Pick<RejectedQuery, "id" | "place">,
+  { id, place }: { readonly id: string; readonly place: string },
   { code, message, details }: FedwayError,
   addedLines: number,
 ): RejectedQuery {

@@ -105,12 +105,7 @@ export class InputBytes {
 }
 
 /** @throws FedwayError `DATASET_INVALID` for a file that is not what an earlier pass found */
-export async function refuseChanged({
-  path,
-  name,
-  bytes,
-  modifiedMs,
-}: NamedInput & Pick<FileFacts, "bytes" | "modifiedMs">): Promise<void> {
+export async function refuseChanged({ path, name, bytes, modifiedMs }: NamedInput & FileFacts): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.size !== bytes || found.mtimeMs !== modifiedMs) throw changedInput(name);
 }

@@ -4,7 +4,7 @@ import { writeDurably } from "./build-folder.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type CellFacts, CellCounter, type CellQuestions } from "../load/cells.ts";
+import { type CellFacts, CellCounter, type CellFeatures } from "../load/cells.ts";
 import { type PassOptions, readSlice, type Slice } from "../load/read-statements.ts";
 import type { Statement } from "../load/statement.ts";
 import { RecordWriter } from "./records.ts";
@@ -14,7 +14,7 @@ const bufferBytes = 16 * 1024 * 1024;
 const unknown = 0xffff;
 
 /** Inputs of readers beside their slices and the subjects; a JSON value. */
-export interface GatherPlan extends Omit<CellQuestions, "subjects"> {
+export interface GatherPlan extends CellFeatures {
   /** Of the inputs and options. */
   readonly fingerprint: string;
   readonly slices: readonly Slice[];
@@ -22,12 +22,16 @@ export interface GatherPlan extends Omit<CellQuestions, "subjects"> {
   readonly splitters: readonly string[];
 }
 
-/** One part of the inputs, and what its reader needs. */
-export interface SliceTask {
+/** One part of the inputs. */
+interface SlicePart {
   /** See `BuildFolder`. */
   readonly parts: string;
   readonly plan: GatherPlan;
   readonly slice: number;
+}
+
+/** One part of the inputs, and what its reader needs. */
+export interface SliceTask extends SlicePart {
   readonly subjects: SubjectClasses;
 }
 
@@ -119,10 +123,7 @@ const sizesIn = (folder: string, ranges: number): Promise<readonly number[]> =>
  * The cells of a finished slice; undefined when there is none, or one of another build.
  * @param isWhole all of its files have to be there as they were written
  */
-export async function sliceFacts(
-  { parts, plan, slice }: Omit<SliceTask, "subjects">,
-  isWhole: boolean,
-): Promise<CellFacts | undefined> {
+export async function sliceFacts({ parts, plan, slice }: SlicePart, isWhole: boolean): Promise<CellFacts | undefined> {
   const folder = sliceFolder(parts, slice);
   const note = parsedAs(await readFile(noteOf(folder), "utf8").catch(() => ""), isNote);
   if (note?.fingerprint !== plan.fingerprint) return undefined;

@@ -2,10 +2,17 @@ import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { makeFolder } from "../../../src/make-folder.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells } from "../load/cells.ts";
+import {
+  type CellFacts,
+  type CellFeatures,
+  type LearnedCells,
+  maxCells,
+  mergeCells,
+  tooManyCells,
+} from "../load/cells.ts";
 import type { Learned } from "../load/learn.ts";
 import { type PassOptions, slicesOf } from "../load/read-statements.ts";
-import type { Pattern } from "../rules/problem.ts";
+
 import {
   hasState,
   readPlan,
@@ -30,12 +37,8 @@ const partsOfLarge = 4;
 const spareBytes = 16 * 1024 * 1024;
 
 /** A request to gather slices. */
-export interface GatherRequest {
+export interface GatherRequest extends CellFeatures {
   readonly learned: Learned;
-  /** Number of buckets that subjects are divided into; a multiple of those of the rules. */
-  readonly buckets: number;
-  /** For each query its patterns. */
-  readonly patterns: readonly (readonly Pattern[])[];
 }
 
 export interface GatherOptions extends PassOptions {

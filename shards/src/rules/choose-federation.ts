@@ -93,7 +93,7 @@ async function minimiseAll(session: Session) {
   const atMost = new Map<Criterion["name"], number>();
   const results: Criterion[] = [];
   const { parting, stays, needs } = conditions;
-  let chosen = improvedChoice(session, greedyChoice(numbered.makes, { parting, stays: [...stays, ...needs] }));
+  let chosen = improvedChoice(session, greedyChoice(numbered.makes, parting, [...stays, ...needs]));
   let fewestRules = 0;
   // A bound holds for the choices that are as good in all the criteria before: it needs those to be proven.
   let allProven = true;
@@ -158,9 +158,10 @@ const mostLooks = 200_000_000;
  */
 function greedyChoice(
   makes: FederationInstance["numbered"]["makes"],
-  conditions: Pick<Conditions, "parting" | "stays">,
+  parting: Conditions["parting"],
+  stays: Conditions["stays"],
 ): readonly number[] {
-  const state = openState(makes, conditions);
+  const state = openState(makes, parting, stays);
   const chosen: number[] = [];
   let looks = mostLooks;
   for (let left = state.unfederated(); left > 0 && looks > 0; left = state.unfederated()) {
@@ -170,7 +171,7 @@ function greedyChoice(
       const after = state.unfederated();
       state.change(rule, -1);
       if (after < (best?.left ?? left)) best = { rule, left: after };
-      looks -= conditions.stays.length;
+      looks -= stays.length;
     }
     if (best === undefined) break;
     state.change(best.rule, 1);
@@ -225,7 +226,8 @@ function isLess(left: readonly number[], right: readonly number[]): boolean {
 
 function openState(
   makes: FederationInstance["numbered"]["makes"],
-  { parting, stays }: Pick<Conditions, "parting" | "stays">,
+  parting: Conditions["parting"],
+  stays: Conditions["stays"],
 ) {
   const setsOf = new Map<number, number[]>();
   for (const [set, claims] of parting.entries()) {

@@ -17,17 +17,24 @@ type GrownSet = { readonly parent: number; readonly claim: number };
  * Value of a choice of rules, without the places: as facts those would be as many as all queries have places. No
  * choice costs more or less than with the places.
  */
-export interface Conditions {
-  /** Sets of claims that come before others, each another set and one more claim; 0 is empty, a parent has a lower number. */
-  readonly grown: readonly (GrownSet | undefined)[];
+export interface Conditions extends QueryConditions, ShardSizes {
+  /** For each shard, when a place lies in it; without conditions that hold only when another one does. `set` is one of `grown`. */
+  readonly holds: readonly (readonly Condition[])[];
+}
+
+/** When the places of queries lie in one shard. */
+interface QueryConditions {
   /** Sets of claims that part the places of queries. */
   readonly parting: readonly (readonly number[])[];
   /** For each query, when all its places lie in one shard; `set` is one of `parting`. */
   readonly stays: readonly (readonly Condition[])[];
   /** In balanced mode, of each query, when one shard has all the places of a set that may give its answer; `set` is one of `parting`. */
   readonly needs: readonly (readonly Condition[])[];
-  /** For each shard, when a place lies in it; without conditions that hold only when another one does. `set` is one of `grown`. */
-  readonly holds: readonly (readonly Condition[])[];
+}
+
+interface ShardSizes {
+  /** Sets of claims that come before others, each another set and one more claim; 0 is empty, a parent has a lower number. */
+  readonly grown: readonly (GrownSet | undefined)[];
   /** For each shard, how many triples (as `measures` scales them) lie in it when; `set` is one of `grown`. */
   readonly shares: readonly (readonly Share[])[];
 }
@@ -36,7 +43,7 @@ export interface Conditions {
 const mostShares = 10_000;
 
 /** True if the solver can compare the sizes of shards. */
-export const isMeasurable = ({ shares }: Pick<Conditions, "shares">): boolean =>
+export const isMeasurable = ({ shares }: ShardSizes): boolean =>
   shares.reduce((sum, { length }) => sum + length, 0) <= mostShares;
 
 /** Puts places into conditions. */
@@ -45,7 +52,7 @@ export function conditionsOf(numbered: Places): Conditions {
   return { grown, shares, holds: shares.map((found) => weakest(found, grown)), ...staysOf(numbered) };
 }
 
-function sharesOf({ places, claims, shards }: Places): Pick<Conditions, "grown" | "shares"> {
+function sharesOf({ places, claims, shards }: Places): ShardSizes {
   const grown: (GrownSet | undefined)[] = [undefined];
   const numbers = new Map<number, number>();
   // The order of claims is the same at all places, so that the same set is always grown in the same order.
@@ -98,7 +105,7 @@ function claimsOf(set: number, grown: Conditions["grown"]): ReadonlySet<number> 
   return claims;
 }
 
-function staysOf({ places, touches, needs }: Places): Pick<Conditions, "parting" | "stays" | "needs"> {
+function staysOf({ places, touches, needs }: Places): QueryConditions {
   const numbers = new Map<string, number>();
   const parting: (readonly number[])[] = [];
   const numberOf = (claims: ReadonlySet<number>): number => {

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { valueFor } from "../../../src/values.ts";
-import type { Precedence, Rule } from "./problem.ts";
-import type { LearnedCells } from "../load/cells.ts";
+import type { Cell, Precedence, Rule } from "./problem.ts";
 
 /** The order that leaves the fewest queries at one shard, of guaranteed and paper mode. */
 export const defaultPrecedence: Precedence = ["horizontal", "vertical", "class"];
@@ -103,7 +102,7 @@ export const hashOf = (subjectIri: string | Uint8Array): number =>
  * each time.
  */
 export function predictShards(
-  { cells }: Pick<LearnedCells, "cells">,
+  cells: readonly Cell[],
   placement: PlacementOf,
 ): readonly { readonly key: string; readonly triples: number }[] {
   const shards = new Map<string, number>();

@@ -1,7 +1,7 @@
 /**
  * A point that the paper leaves open; the report shows several side by side. Descriptions, manifests and reports call it a reading.
  */
-export interface Interpretation {
+export interface Interpretation extends FeatureOptions {
   readonly name: string;
   readonly classRule: "pair" | "single";
   readonly verticalRule: "pair" | "single";
@@ -9,12 +9,16 @@ export interface Interpretation {
   readonly typeIsPredicate: boolean;
   /** Horizontal rules are candidates from, and cover, queries to which class sharding applies too. */
   readonly horizontalCoversJoins: boolean;
+  /** Buckets of horizontal rules; the paper's is 2. */
+  readonly buckets: number;
+}
+
+/** Where features of a query are looked for. */
+export interface FeatureOptions {
   /** Classes also from `rdfs:domain` and `rdfs:range` of the predicates. */
   readonly infer: boolean;
   /** Look inside FILTER (NOT) EXISTS too. */
   readonly exists: boolean;
-  /** Buckets of horizontal rules; the paper's is 2. */
-  readonly buckets: number;
 }
 
 /** A query of the benchmark. */

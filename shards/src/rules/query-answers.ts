@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import type { LearnedCells } from "../load/cells.ts";
-import type { QueryFeatures, Cell } from "./problem.ts";
+import type { QueryFeatures } from "./problem.ts";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,9 +22,11 @@ export type AnswerSource = "none" | "one-shard" | "several-shards";
 export type QueryAnswers = NonNullable<Awaited<ReturnType<typeof openQueryAnswers>>>;
 
 /** The queries, and the data to ask. */
-interface QueryAnswersInput extends Omit<CellData, "cells"> {
+interface QueryAnswersInput {
   readonly queries: readonly QueryFeatures[];
-  readonly cells: Pick<LearnedCells, "cells" | "touches">;
+  readonly learned: Learned;
+  readonly buckets: number;
+  readonly cells: LearnedCells;
 }
 
 /**
@@ -178,7 +180,9 @@ async function openCellAnswers(data: CellData, options: CellAnswersOptions) {
 const graphOf = (cell: number): string => `urn:fedway:cell:${cell}`;
 
 async function quadsOf({ learned, buckets, cells }: CellData, options: CellAnswersOptions): Promise<string> {
-  const numbers = new Map(cells.map((cell, number) => [keyOf(cell), number]));
+  const numbers = new Map(
+    cells.map(({ types, predicate, bucket }, number) => [keyOf(types, predicate, bucket), number]),
+  );
   const cursor = new SubjectCursor(learned.subjects);
   let quads = "";
   await readStatements(
@@ -188,7 +192,7 @@ async function quadsOf({ learned, buckets, cells }: CellData, options: CellAnswe
       const { bytes, start, subjectEnd, predicateEnd, objectEnd } = statement;
       const types = itemAt(learned.subjects.classSets, cursor.classSet);
       const predicate = bytes.toString("utf8", subjectEnd + 2, predicateEnd - 1);
-      const cell = valueFor(numbers, keyOf({ types, predicate, bucket: cursor.hash(statement) % buckets }));
+      const cell = valueFor(numbers, keyOf(types, predicate, cursor.hash(statement) % buckets));
       quads += `${bytes.toString("utf8", start, objectEnd)} <${graphOf(cell)}> .\n`;
     },
     { signal: options.signal, phase: "cells" },
@@ -196,7 +200,7 @@ async function quadsOf({ learned, buckets, cells }: CellData, options: CellAnswe
   return quads;
 }
 
-const keyOf = ({ types, predicate, bucket }: Omit<Cell, "triples">): string =>
+const keyOf = (types: readonly string[], predicate: string, bucket: number): string =>
   JSON.stringify([types, predicate, bucket]);
 
 interface Asked {

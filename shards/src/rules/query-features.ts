@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { setImmediate as otherWork } from "node:timers/promises";
 import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/patterns.ts";
 import { parseQuery } from "../../../src/sparql/query.ts";
-import type { QueryFeatures, ShardQuery, Pattern, TriplePlace, Interpretation } from "./problem.ts";
+import type { QueryFeatures, ShardQuery, Pattern, TriplePlace, FeatureOptions } from "./problem.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
 import { iriText, literalText } from "../../../src/rdf/term-text.ts";
 import { basename, extname } from "node:path";
@@ -42,7 +42,7 @@ export function readQuery(query: ShardQuery): ReadQuery {
  */
 export function featuresOf(
   { query, patterns }: ReadQuery,
-  reading: Pick<Interpretation, "infer" | "exists">,
+  reading: FeatureOptions,
   ontology?: Ontology,
 ): QueryFeatures {
   const predicates = new Set<string>();
@@ -76,7 +76,7 @@ const pairs: readonly (readonly [TriplePlace, TriplePlace])[] = [
 ];
 
 /** A pattern of a query as the placement of triples sees it; terms are written as `rdf/term-text.ts` does. */
-function placementPattern(pattern: Omit<PlacedPattern, "inExists">): Pattern {
+function placementPattern(pattern: PlacedPattern): Pattern {
   const { subject, predicate, object, exceptPredicates, graph } = pattern;
   const equal = pairs.filter(([left, right]) => isSameVariable(pattern[left], pattern[right]));
   return {

@@ -39,31 +39,24 @@ export interface BuildJobResult {
 const kindName = "build-shards";
 
 /** The folder of files that jobs may read, without symbolic links. */
-export async function inputFolder({ dataDir }: Pick<ShardSettings, "dataDir">): Promise<string> {
+export async function inputFolder(dataDir: string): Promise<string> {
   const folder = join(dataDir, "shards-input");
   return realpath(folder).catch(() => resolve(folder));
 }
-
-const outputFolder = ({ dataDir }: Pick<ShardSettings, "dataDir">, dataset: string): string =>
-  join(dataDir, "shards", dataset);
 
 /**
  * Reads a request for a build: a description, or `{"file": ...}` that names one below `shards-input/`.
  * @throws FedwayError `REQUEST_INVALID`
  */
-export async function readBuildRequest(
-  config: Pick<ShardSettings, "dataDir">,
-  request: unknown,
-  dryRun: boolean,
-): Promise<BuildPayload> {
-  const { json, base } = await describedBy(config, request);
-  const payload = { spec: readShardSpec(json), base, dryRun, folder: await dataFolderId(config.dataDir) };
-  await locate(config, payload);
+export async function readBuildRequest(dataDir: string, request: unknown, dryRun: boolean): Promise<BuildPayload> {
+  const { json, base } = await describedBy(dataDir, request);
+  const payload = { spec: readShardSpec(json), base, dryRun, folder: await dataFolderId(dataDir) };
+  await locate(dataDir, payload);
   return payload;
 }
 
 async function describedBy(
-  config: Pick<ShardSettings, "dataDir">,
+  dataDir: string,
   request: unknown,
 ): Promise<{ readonly json: unknown; readonly base: string }> {
   if (typeof request !== "object" || request === null || !("file" in request)) return { json: request, base: "" };
@@ -71,20 +64,17 @@ async function describedBy(
   if (typeof file !== "string" || Object.keys(request).length > 1) {
     throw new FedwayError("REQUEST_INVALID", "file has to be the name of a description, and nothing stands beside it.");
   }
-  const folder = await inputFolder(config);
+  const folder = await inputFolder(dataDir);
   const path = await readablePath(file, { baseDir: folder, readable: [folder] });
   return { json: await readSpecFile(path), base: relative(folder, dirname(path)) };
 }
 
-async function locate(
-  config: Pick<ShardSettings, "dataDir">,
-  { spec, base }: Pick<BuildPayload, "spec" | "base">,
-): Promise<LocatedSpec> {
-  const folder = await inputFolder(config);
+async function locate(dataDir: string, { spec, base }: BuildPayload): Promise<LocatedSpec> {
+  const folder = await inputFolder(dataDir);
   return locateSpec(spec, {
     baseDir: join(folder, base),
     readable: [folder],
-    output: outputFolder(config, spec.dataset),
+    output: join(dataDir, "shards", spec.dataset),
     writable: [],
   });
 }
@@ -93,7 +83,7 @@ async function locate(
  * Enqueues a build. The same request again gives the job that is under way.
  * @throws FedwayError `SHARDS_BUSY` when another build of the dataset is under way
  */
-export async function enqueueBuild(jobs: Pick<JobQueue, "enqueue">, payload: BuildPayload): Promise<Job> {
+export async function enqueueBuild(jobs: BuildQueue, payload: BuildPayload): Promise<Job> {
   const id = payload.dryRun ? `predict-shards.${payload.spec.dataset}` : buildJobId(payload.spec.dataset);
   return enqueueOnce(jobs, { kind: kindName, id, payload });
 }
@@ -106,7 +96,7 @@ const buildJobId = (dataset: string): string => `build-shards.${dataset}`;
  * @throws FedwayError `SHARDS_BUSY` when the one that is under way was asked for otherwise
  */
 export async function enqueueOnce(
-  jobs: Pick<JobQueue, "enqueue">,
+  jobs: BuildQueue,
   { kind, id, payload }: { readonly kind: string; readonly id: string; readonly payload: object },
 ): Promise<Job> {
   const job = await jobs.enqueue(kind, payload, { id });
@@ -145,7 +135,7 @@ async function runBuildJob(
   { id, signal, progress }: JobContext,
 ): Promise<BuildJobResult> {
   await refuseOtherFolder(config.dataDir, payload.folder);
-  const spec = await locate(config, payload);
+  const spec = await locate(config.dataDir, payload);
   const { dryRun } = payload;
   try {
     const result = await runTask({ kind: "build", spec, dryRun }, { signal, onProgress: progress });
@@ -159,7 +149,7 @@ async function runBuildJob(
 }
 
 /** True if a job was cancelled; false when the store cannot be read. */
-async function isCancelled(jobs: Pick<JobQueue, "get">, id: string): Promise<boolean> {
+async function isCancelled(jobs: BuildQueue, id: string): Promise<boolean> {
   const job = await jobs.get(id).catch(() => undefined);
   return job?.state === "cancelled";
 }

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { makeFolder } from "../../../src/make-folder.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { FedwayError, toFedwayError } from "../../../src/errors/fedway-error.ts";
-import type { Job, JobContext, JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
+import type { Job, JobContext, JobKind } from "../../../src/jobs/job-queue.ts";
 import { type Guard, isCount, isShape, isText, matches, optional, isFlag } from "../guards.ts";
 import { removeFolder } from "../materialise/build-folder.ts";
 import { readManifest } from "../materialise/manifest.ts";
 import { datasetPattern } from "../spec.ts";
-import { enqueueOnce, inputFolder } from "./build-jobs.ts";
+import { type BuildQueue, enqueueOnce, inputFolder } from "./build-jobs.ts";
 import { refuseOtherFolder } from "./data-folder.ts";
-import type { ShardHost } from "./host.ts";
 import type { RunShardTask } from "./run-task.ts";
 import type { ShardSettings } from "./shard-service.ts";
 import { packageFolder } from "../package/open-package.ts";
@@ -30,13 +29,20 @@ interface DatasetPayload {
 
 /** Parts of jobs on finished shards. */
 interface DatasetParts {
-  readonly config: Pick<ShardSettings, "dataDir" | "limits">;
-  readonly host: Pick<ShardHost, "folderOf">;
+  readonly config: ShardSettings;
+  readonly host: FolderFinder;
   readonly runTask: RunShardTask;
 }
 
+/** Finds the folder of a dataset's shards: `ShardHost` does. */
+interface FolderFinder {
+  folderOf(dataset: string): Promise<string | undefined>;
+}
+
 /** One run: the folder of the shards, a folder for temporary files, and how its tasks end and report. */
-interface DatasetRun extends Pick<DatasetParts, "config" | "runTask"> {
+interface DatasetRun {
+  readonly config: ShardSettings;
+  readonly runTask: RunShardTask;
   readonly folder: string;
   readonly scratch: string;
   readonly options: Parameters<RunShardTask>[1];
@@ -67,7 +73,7 @@ function datasetJobs<Payload extends DatasetPayload>({
      * The same request again gives the job that is under way.
      * @throws FedwayError `SHARDS_UNKNOWN`; `SHARDS_BUSY` when one of the dataset is under way with other parameters
      */
-    async enqueue(jobs: Pick<JobQueue, "enqueue">, host: DatasetParts["host"], payload: Payload): Promise<Job> {
+    async enqueue(jobs: BuildQueue, host: FolderFinder, payload: Payload): Promise<Job> {
       await folderOf(host, payload.dataset);
       return enqueueOnce(jobs, { kind: name, id: `${name}.${payload.dataset}`, payload });
     },
@@ -81,7 +87,7 @@ function datasetJobs<Payload extends DatasetPayload>({
   };
 }
 
-async function folderOf(host: DatasetParts["host"], dataset: string): Promise<string> {
+async function folderOf(host: FolderFinder, dataset: string): Promise<string> {
   const named = datasetPattern.test(dataset) ? await host.folderOf(dataset) : undefined;
   // One that is hosted may have been removed since.
   const folder = named && (await realpath(named).catch(() => undefined));
@@ -177,7 +183,7 @@ export const verifyJobs = datasetJobs({
   isPayload: isVerifyPayload,
   async run({ answers }, { config, folder, scratch, runTask, options }) {
     const { hostedTimeoutMs, hostedTotalMb } = config.limits;
-    const [inputs, queries] = await Promise.all([inputsOf(config, folder), queriesOf(folder)]);
+    const [inputs, queries] = await Promise.all([inputsOf(config.dataDir, folder), queriesOf(folder)]);
     const limits = { timeoutMs: hostedTimeoutMs, memoryMb: Math.ceil(hostedTotalMb / 2), maxAnswerBytes };
     const verified = { folder, inputs, queries, answers, limits, scratch };
     return inShort(await runTask({ kind: "verify", options: verified, answersMs }, options));
@@ -189,8 +195,8 @@ const elsewhere =
   "fedway shards verify reads it anywhere.";
 
 /** The inputs, where all of them lie where jobs may read: the note on where they lay may come from anybody. */
-async function inputsOf(config: Pick<ShardSettings, "dataDir">, folder: string): Promise<readonly Input[] | Unread> {
-  const baseDir = await inputFolder(config);
+async function inputsOf(dataDir: string, folder: string): Promise<readonly Input[] | Unread> {
+  const baseDir = await inputFolder(dataDir);
   try {
     const origins = await readOrigins(folder);
     if (origins.length > mostInputs) return { unread: elsewhere };

@@ -4,12 +4,16 @@ import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { readManifest } from "../materialise/manifest.ts";
 import { type FinishedShard, openShardFolder, type ShardDataset } from "../finished-folder.ts";
 
-/** How shards are hosted. */
-interface ShardHostOptions<Endpoint extends Closable> {
+/** Where shards are. */
+interface Folders {
   /** Its sub-folders are those of datasets. */
   readonly root: string;
   /** Folders of datasets elsewhere. */
   readonly folders: readonly string[];
+}
+
+/** How shards are hosted. */
+interface ShardHostOptions<Endpoint extends Closable> extends Folders {
   /** Hosts the file of one shard. */
   readonly hostShard: (dataset: string, shard: FinishedShard) => Endpoint;
   /** Folders that cannot be hosted, once each. */
@@ -82,8 +86,6 @@ export class ShardHost<Endpoint extends Closable = Closable> {
     return gone.length > 0 || found.size !== before.size;
   }
 }
-
-type Folders = Pick<ShardHostOptions<Closable>, "root" | "folders">;
 
 /** The others are those of builds under way. */
 const isFinished = (name: string): boolean => !/\.(?:building|replaced)$/u.test(name);

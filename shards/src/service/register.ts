@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { amountText } from "../../../src/figures.ts";
-import { type CatalogEntry, documentOf, type EditableCatalog } from "../../../src/registry/catalog.ts";
+import { documentOf, type EditableCatalog } from "../../../src/registry/catalog.ts";
 import type { ShardDataset, FinishedShard } from "../finished-folder.ts";
 import { entryIdOf, shardUrl } from "../shard-entry.ts";
 import { dataFactory } from "../../../src/rdf/triple-index.ts";
@@ -160,8 +160,8 @@ function federationDocument(dataset: ShardDataset): CatalogWrite {
 /** The description of a shard with what its entry calls it, and what the manifest says of its data and where that comes from. */
 export function withOrigin(
   found: VoidDescription,
-  { title, description }: Pick<CatalogEntry, "title" | "description">,
-  { licence, citation, source, built }: Source & Pick<VoidDescription, "built">,
+  { title, description }: { readonly title: string; readonly description?: string | undefined },
+  { licence, citation, source, built }: Source & { readonly built?: VoidDescription["built"] },
 ): VoidDescription {
   const { citation: _, origin: __, built: ___, ...rest } = found;
   return {

@@ -244,7 +244,7 @@ function shardUnknown(dataset: string, shard?: string): FedwayError {
 }
 
 /** `/shards`: the datasets that this service hosts in parts. */
-const addShardsPage = (app: TypedApp, shards: Pick<ShardService, "datasets">): void =>
+const addShardsPage = (app: TypedApp, shards: ShardService): void =>
   addListPage<ShardDataset>(app, "/shards", "The datasets that are hosted as shards, as a page to read", async () => ({
     title: "Shard families",
     intro: html`Datasets in parts, each part an endpoint; the federation over a family answers as the whole dataset does.`,

@@ -144,7 +144,7 @@ function serviceOf<Endpoint extends Closable>({ config, host, jobs }: ShardServi
     reportPage: async (id: string) => readReportPage(folderOf(host, id)),
     ruleFile: async (id: string) => findRuleFile(folderOf(host, id)),
     async build(request: unknown, { dryRun }: { readonly dryRun: boolean }): Promise<Job> {
-      return enqueueBuild(jobs, await readBuildRequest(config, request, dryRun));
+      return enqueueBuild(jobs, await readBuildRequest(config.dataDir, request, dryRun));
     },
     async package(dataset: string, { baseUrl = config.publicUrl, timeoutMs }: PackageParameters): Promise<Job> {
       const folder = await dataFolderId(config.dataDir);

@@ -34,11 +34,7 @@ interface AnswerOptions {
 /** Rows, or the message of the failure. */
 type Answered = { readonly rows: readonly string[] } | { readonly failure: string };
 
-async function ask(
-  store: AnswerStore,
-  query: string,
-  { signal, timeUp }: Pick<AnswerOptions, "signal" | "timeUp">,
-): Promise<Answered> {
+async function ask(store: AnswerStore, query: string, { signal, timeUp }: AnswerOptions): Promise<Answered> {
   try {
     return { rows: rowsOf(await askStore(store, query, AbortSignal.any([signal, timeUp]))) };
   } catch (error) {

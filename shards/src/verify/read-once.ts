@@ -25,9 +25,12 @@ interface Sides {
 }
 
 /** Facts from reading each side once. */
-export interface ReadOnce {
+export interface ReadOnce extends ReadTriples {
   /** The files are those of the manifest. */
   readonly files: Check;
+}
+
+interface ReadTriples {
   /** Each triple lies where the rules put it; queries are federated as the report says. */
   readonly placement: readonly Check[];
   /** Why a side is not known to its end, where that is so. */
@@ -76,7 +79,7 @@ const unknown = (lackOfShards: string) => ({
   isComplete: false,
 });
 
-async function readBoth(sides: Sides, reading: Reading): Promise<Omit<ReadOnce, "files">> {
+async function readBoth(sides: Sides, reading: Reading): Promise<ReadTriples> {
   const key = newSumKey();
   const ofInputs = new TripleSum(key);
   const learner = new Learner();

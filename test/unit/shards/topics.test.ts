@@ -12,7 +12,7 @@ const cell = (type: string | undefined, predicate: string, triples: number): Cel
 });
 const everything = (): string => "base";
 const shouldSay = (cells: readonly Cell[], expected: string): void => {
-  it(`says "${expected}"`, () => expect(topicsOf({ cells }, everything).get("base")).toBe(expected));
+  it(`says "${expected}"`, () => expect(topicsOf(cells, everything).get("base")).toBe(expected));
 };
 
 describe("what a shard is about", () => {
@@ -37,13 +37,13 @@ describe("what a shard is about", () => {
       { ...cell("Ferry", "name", 1), bucket: 0 },
     ];
     const placement = (_: readonly string[], __: string, bucket: number): string => `h/${v}Ferry/${bucket}`;
-    expect([...topicsOf({ cells }, placement)]).toEqual([
+    expect([...topicsOf(cells, placement)]).toEqual([
       [`h/${v}Ferry/1`, "Ferry with x, age and name, part 2 of 3"],
       [`h/${v}Ferry/10`, "Ferry with x, age and name, part 3 of 3"],
       [`h/${v}Ferry/0`, "Ferry with x, age and name, part 1 of 3"],
     ]);
     const alike = [cell("Ferry", "http://a/name", 1), cell("Ferry", "http://b/name", 1)];
-    expect([...topicsOf({ cells: alike }, (_, predicate) => `v/${predicate}`).values()]).toEqual([
+    expect([...topicsOf(alike, (_, predicate) => `v/${predicate}`).values()]).toEqual([
       "Ferry with name, part 1 of 2",
       "Ferry with name, part 2 of 2",
     ]);
@@ -53,10 +53,10 @@ describe("what a shard is about", () => {
     const cells = [cell("Port", "name", 1), cell("Ferry", "name", 1)];
     const placement = (types: readonly string[]): string => `c/${types[0]}`;
     const own = { [`c/${v}Port`]: "Harbours" };
-    expect([...topicsOf({ cells }, placement, own)]).toEqual([
+    expect([...topicsOf(cells, placement, own)]).toEqual([
       [`c/${v}Port`, "Harbours"],
       [`c/${v}Ferry`, "Ferry with name"],
     ]);
-    expect(() => topicsOf({ cells }, placement, { base: "The rest" })).toThrow(/"base", which does not exist/);
+    expect(() => topicsOf(cells, placement, { base: "The rest" })).toThrow(/"base", which does not exist/);
   });
 });
