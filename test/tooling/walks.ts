@@ -389,7 +389,7 @@ function printFiles(columns: readonly Column[]): void {
   for (const { title, visited } of columns) {
     console.log(`\n${title}`);
     const functions = new Map(placesOf(visited, "F"));
-    for (const [file, lines] of placesOf(visited, "L").toSorted()) {
+    for (const [file, lines] of placesOf(visited, "L").toSorted(([one], [other]) => (one < other ? -1 : 1))) {
       console.log(
         `${figure(lines).padStart(6)} lines ${String(functions.get(file) ?? 0).padStart(4)} functions  ${file}`,
       );

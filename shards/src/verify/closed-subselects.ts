@@ -64,7 +64,7 @@ function isClosed(query: Query, { group, exists }: Candidate): boolean {
   const names = query.variablesIn(group);
   const before = query.variablesIn({ from: 0, to: exists.from });
   const behind = query.variablesIn({ from: exists.to, to: query.tokens.length });
-  return !!names.isDisjointFrom(before) && !!names.isDisjointFrom(behind);
+  return names.isDisjointFrom(before) && names.isDisjointFrom(behind);
 }
 
 class Search {

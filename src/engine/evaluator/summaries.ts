@@ -153,13 +153,11 @@ function topLeaf(clause: LeafClause, top: Top): LeafClause | undefined {
         const rows: Bindings[] = [];
         for await (const batch of first.solutions(keys)) rows.push(...batch);
         const numbers = rows.length < top.rows ? [] : rows.map((row) => numberIn(row, top.order));
+        const known = numbers.filter((number) => number !== undefined);
+        const bound = tiedNumber(known, top);
         // What a description called a number and is none has its place in the order of all solutions.
-        if (numbers.includes(undefined)) return yield* clause.solutions(keys);
-        const bound = tiedNumber(
-          numbers.filter((number) => number !== undefined),
-          top,
-        );
-        if (bound === undefined) yield rows;
+        if (known.length < numbers.length) yield* clause.solutions(keys);
+        else if (bound === undefined) yield rows;
         else yield* (clause.summarising?.({ ...top, bound: termToText(numeric(bound)) }) ?? clause).solutions(keys);
       },
     }

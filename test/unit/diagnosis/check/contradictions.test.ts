@@ -141,7 +141,7 @@ describe("what known facts contradict is said with both sides, and what may have
   ] as const)("%s", async (_, where, place, message, meant) => {
     const checked = await check(full(`SELECT * ${where}`), place);
     expect(checked).toMatchObject({ valid: true, contradictions: [{ certain: true }] });
-    const [{ message: said = "", statements = [] } = {}] = checked.contradictions;
+    const { message: said, statements } = checked.contradictions[0]!;
     expect(said).toMatch(message);
     // What the descriptions say of both sides, as questions.
     expect(statements).toEqual([
