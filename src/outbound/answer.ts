@@ -5,7 +5,7 @@ import type { AnswerScanner } from "../results/answer-reader.ts";
 import { createAnswerScanner } from "../results/parse.ts";
 import { XmlEncoding } from "../results/xml-encoding.ts";
 import type { Call } from "./call.ts";
-import { codingError, type ContentCoding, createDecoder } from "./content-coding.ts";
+import { codingError, type ContentCoding, createDecoder, trailingBytes } from "./content-coding.ts";
 import { lastWords, quoted } from "./excerpt.ts";
 import type { BodySink, Exchange } from "./exchange.ts";
 import type { ResponseHeaders } from "./media-types.ts";
@@ -294,7 +294,7 @@ export class StreamedAnswer extends Readable implements BodySink {
     decoder.on("end", () => {
       // Most decoders drop what follows the end of their stream.
       if (this.#inputEnded && decoder.bytesWritten === call.requestBytes) this.#conclude();
-      else this.#stop(codingError(coding, new Error("more bytes follow the end of the compressed stream")));
+      else this.#stop(codingError(coding, trailingBytes()));
     });
     decoder.on("error", (cause) => this.#stop(codingError(coding, cause)));
     return decoder;

@@ -57,23 +57,43 @@ export function createDecoder(coding: Exclude<ContentCoding, "identity">, firstB
 /**
  * Decodes a small body at once; much cheaper than a stream.
  * @param maxBytes decoded bytes allowed; more throw `ERR_BUFFER_TOO_LARGE`
- * @throws whatever zlib throws on broken data
+ * @throws whatever zlib throws on broken data, and an error where bytes follow the end of the compressed ones
  */
 export function decodeWhole(coding: ContentCoding, body: Buffer, maxBytes: number): Buffer {
-  const options = { maxOutputLength: Math.max(1, maxBytes) };
-  switch (coding) {
-    case "identity":
-      return body;
-    case "gzip":
-      return zlib.gunzipSync(body, options);
-    case "deflate":
-      return isZlibWrapped(body[0] ?? 0) ? zlib.inflateSync(body, options) : zlib.inflateRawSync(body, options);
-    case "br":
-      return zlib.brotliDecompressSync(body, options);
-    default:
-      return zlib.zstdDecompressSync(body, { ...options, ...zstdOptions });
-  }
+  if (coding === "identity") return body;
+  const { buffer, engine } = decodedAtOnce(coding, body, { maxOutputLength: Math.max(1, maxBytes), info: true });
+  if (engine.bytesWritten < body.length) throw trailingBytes();
+  return buffer;
 }
+
+/** The result of zlib with its option `info`, which its types leave out: the bytes, and the decoder that took `bytesWritten` of the body. */
+interface Decoded {
+  readonly buffer: Buffer;
+  readonly engine: zlib.Zlib;
+}
+
+function decodedAtOnce(
+  coding: Exclude<ContentCoding, "identity">,
+  body: Buffer,
+  options: Pick<zlib.ZstdOptions, "maxOutputLength" | "info">,
+): Decoded {
+  const decode = (): unknown => {
+    switch (coding) {
+      case "gzip":
+        return zlib.gunzipSync(body, options);
+      case "deflate":
+        return isZlibWrapped(body[0] ?? 0) ? zlib.inflateSync(body, options) : zlib.inflateRawSync(body, options);
+      case "br":
+        return zlib.brotliDecompressSync(body, options);
+      default:
+        return zlib.zstdDecompressSync(body, { ...options, ...zstdOptions });
+    }
+  };
+  return decode() as Decoded;
+}
+
+/** Decoders but for that of gzip drop what follows the end of their stream. */
+export const trailingBytes = (): Error => new Error("More bytes follow the end of the compressed ones.");
 
 /** Bytes of an error body that are read. */
 export const maxErrorBytes = 8192;

@@ -150,6 +150,16 @@ export const hostileBodies: Readonly<Record<string, HostileCase>> = {
     response.writeHead(200, { "content-type": json, "content-encoding": "deflate" });
     response.end(Buffer.concat([zlib.deflateSync(large), Buffer.from("and then some text")]));
   },
+  ...Object.fromEntries(
+    [
+      ["deflate", zlib.deflateSync(small)] as const,
+      ["br", zlib.brotliCompressSync(small)] as const,
+      ["zstd", zlib.zstdCompressSync(small)] as const,
+    ].map(([coding, body]) => [
+      `${coding}-trailing-small`,
+      fixed({ "content-encoding": coding }, Buffer.concat([body, Buffer.from("and then some text")])),
+    ]),
+  ),
   "unknown-encoding": fixed({ "content-encoding": "rot13" }),
   "stacked-encoding": fixed({ "content-encoding": "gzip, gzip" }),
 
