@@ -128,6 +128,10 @@ export interface Top {
   readonly order: string;
   readonly descending: boolean;
   readonly rows: number;
+  /** Solutions of one endpoint with all that equal the last one, where the rest of the order decides between them. */
+  readonly withTies?: (
+    ask: (top: Top | undefined) => AsyncIterable<readonly Bindings[]>,
+  ) => AsyncIterable<readonly Bindings[]>;
   readonly bound?: string | undefined;
 }
 

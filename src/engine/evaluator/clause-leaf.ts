@@ -1,6 +1,6 @@
 import type { ClauseVariable, FederatedClause } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
-import type { BlockSizes } from "../clause-query.ts";
+import type { BlockSizes, KeyBlock } from "../clause-query.ts";
 import type { ClauseSizes } from "../clause-sizes.ts";
 import {
   checkedSummary,
@@ -9,6 +9,7 @@ import {
   type PushedCondition,
   type Summary,
   summarisingClause,
+  type Top,
 } from "../demand.ts";
 import { createBoundTargetRows, type BoundTargetOptions } from "../bound-target.ts";
 import { createLabelledRows, type LabelledRowsOptions } from "../labelled-rows.ts";
@@ -36,6 +37,10 @@ export function toLeafClause(clause: FederatedClause, options: ClauseLeafOptions
     target === undefined
       ? askedRows(clause)
       : createBoundTargetRows(clause, target, { ...options.boundTargets, rowsOf: askedRows });
+  const summaryLeaf = (summary: Summary): LeafClause | undefined => {
+    const made = summarisingClause({ ...clause, estimate: options.clauseSizes.of(clause) }, outerSummary(summary));
+    return made && toSummary(toLeafClause(made, options), summary, clause);
+  };
   return {
     ...clause,
     variables,
@@ -48,8 +53,12 @@ export function toLeafClause(clause: FederatedClause, options: ClauseLeafOptions
     correlated: clause.substitution?.variables.map(innerName),
     demanding: (demand) => toLeafClause(demandedClause(clause, outerDemand(demand)), options),
     summarising(summary) {
-      const made = summarisingClause({ ...clause, estimate: options.clauseSizes.of(clause) }, outerSummary(summary));
-      return made && toSummary(toLeafClause(made, options), summary, clause);
+      const made = summaryLeaf(summary);
+      if (!made || !("order" in summary) || !summary.withTies) return made;
+      const { withTies } = summary;
+      const all = toLeafClause(clause, options);
+      const ask = (keys?: KeyBlock) => (top?: Top) => ((top && summaryLeaf(top)) ?? all).solutions(keys);
+      return { ...made, solutions: (keys) => withTies(ask(keys)) };
     },
     substituting: (names) => toLeafClause(substituting(clause, names.map(outerName)), options),
     substituted: clause.substituted?.map(innerName),

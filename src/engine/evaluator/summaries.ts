@@ -1,15 +1,14 @@
 import type * as RDF from "../../rdf/term.ts";
-import type { Bindings } from "../../results/model.ts";
 import type { PartialAggregate, Summary, Top } from "../demand.ts";
-import { termToText } from "../../results/terms.ts";
-import { compareNumbers, integer, type Numeric } from "../expressions/numbers.ts";
-import { numeric, valueOf } from "../expressions/values.ts";
+import { integer } from "../expressions/numbers.ts";
+import { numeric } from "../expressions/values.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
 import type * as Algebra from "./algebra.ts";
 import { innerName } from "./inner-names.ts";
 import { certainIn } from "./keyed-operation.ts";
 import { type LeafClause, leafOf } from "./leaf.ts";
 import { call, termOf } from "./operations.ts";
+import { tiedRows } from "./tied-rows.ts";
 
 // Where solutions are those of leaves, put together by UNION or not, their endpoints can summarise them: an answer is then
 // a row a group, or the first solutions of each, in the place of all. Whether an endpoint may is decided by its leaf
@@ -120,10 +119,9 @@ function summarisedOrder({ limit, ...order }: Algebra.OrderBy): Algebra.OrderBy 
   const isDescending = first.subType === "operator" && first.operator === "desc";
   const variable = aggregatedIn(isDescending ? first.args[0] : first);
   if (variable === undefined || variable === "*") return undefined;
-  const top = { order: variable, descending: isDescending };
-  const input = summarisedLeaves(order.input, (clause) =>
-    others.length === 0 ? clause.summarising?.({ ...top, rows: limit }) : topLeaf(clause, { ...top, rows: limit + 1 }),
-  );
+  const top: Top = { order: variable, descending: isDescending, rows: limit };
+  const wanted: Top = others.length === 0 ? top : { ...top, withTies: (ask) => tiedRows(top, ask) };
+  const input = summarisedLeaves(order.input, (clause) => clause.summarising?.(wanted));
   return input && { ...order, limit, input };
 }
 
@@ -138,45 +136,6 @@ function summarisedLeaves(
   if (operation.type !== "union") return undefined;
   const input = operation.input.flatMap((part) => summarisedLeaves(part, summary) ?? []);
   return input.length < operation.input.length ? undefined : { type: "union", input };
-}
-
-/**
- * The leaf of the first solutions of another one, one more than are wanted, and of all that are equal to the last wanted. Each member
- * of a leaf gives as many, in its own order: what it leaves out comes no earlier than the one more of all.
- */
-function topLeaf(clause: LeafClause, top: Top): LeafClause | undefined {
-  const first = clause.summarising?.(top);
-  return (
-    first && {
-      ...first,
-      async *solutions(keys) {
-        const rows: Bindings[] = [];
-        for await (const batch of first.solutions(keys)) rows.push(...batch);
-        const numbers = rows.length < top.rows ? [] : rows.map((row) => numberIn(row, top.order));
-        const known = numbers.filter((number) => number !== undefined);
-        const bound = tiedNumber(known, top);
-        // What a description called a number and is none has its place in the order of all solutions.
-        if (known.length < numbers.length) yield* clause.solutions(keys);
-        else if (bound === undefined) yield rows;
-        else yield* (clause.summarising?.({ ...top, bound: termToText(numeric(bound)) }) ?? clause).solutions(keys);
-      },
-    }
-  );
-}
-
-function numberIn(row: Bindings, name: string): Numeric | undefined {
-  const term = row.get(name);
-  const value = term?.termType === "Literal" ? valueOf(term) : undefined;
-  return value?.kind === "number" ? value.number : undefined;
-}
-
-/** The last number that is wanted, where the next one equals it: members may have left out others that do. */
-function tiedNumber(numbers: readonly Numeric[], { rows, descending }: Top): Numeric | undefined {
-  const sorted = numbers.toSorted((one, other) =>
-    descending ? compareNumbers(other, one) : compareNumbers(one, other),
-  );
-  const [last, next] = sorted.slice(rows - 2, rows);
-  return last && next && compareNumbers(last, next) === 0 ? last : undefined;
 }
 
 /** A variable, or `*`. */

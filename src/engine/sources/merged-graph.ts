@@ -109,6 +109,7 @@ export class MergedGraph {
    */
   async *solutions(unit: PatternUnit, demand: UnitDemand, keys?: KeyBlock): AsyncIterable<readonly Bindings[]> {
     const { patterns, overlaps } = unit;
+    const { summary } = demand;
     const isMerge = mergesGraphs(unit);
     // Where it does not matter how often a solution comes, members need not tell apart what is not looked at.
     const names = overlaps && demand.distinct ? [...demand.variables] : unitVariables(unit);
@@ -125,7 +126,11 @@ export class MergedGraph {
       const { member, size } = source;
       const known = (name: string) => knownVariable(unit, source, name);
       const own = { ...question, size, known };
-      return { member, ask: (at: Member) => this.#learned(() => unit, at.solutions(own, blocks.get(member)), member) };
+      const rowsAt = (at: Member) => {
+        const ask = (made?: Summary) => at.solutions({ ...own, summary: made }, blocks.get(member));
+        return (summary && "order" in summary && summary.withTies?.(ask)) || ask(summary);
+      };
+      return { member, ask: (at: Member) => this.#learned(() => unit, rowsAt(at), member) };
     });
     const rows = this.#ask(asked);
     yield* overlaps && (asked.length > 1 || isMerge)
