@@ -115,8 +115,10 @@ function firstWordLength(word: string): number {
   if (word.length > longestJoined || clauseWords.has(word) || calledWords.has(word)) return word.length;
   for (let end = word.length - 1; end > 1; end--) {
     const [first, rest] = [word.slice(0, end), word.slice(end)];
+    // Every split of the rest would double the work.
+    if (!clauseWords.has(first)) continue;
     const isFollowed = first === "GROUP" || first === "ORDER" ? rest.startsWith("BY") : isJoined(rest);
-    if (clauseWords.has(first) && isFollowed) return end;
+    if (isFollowed) return end;
   }
   return word.length;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { parseQuery } from "../../../src/sparql/query.ts";
+import { parseQuery, tokenize } from "../../../src/sparql/query.ts";
 
 const query = (data: string, variables = "?a"): string =>
   `PREFIX : <http://e/>\nSELECT * { VALUES ${variables} {${data}} ?s ?p ?a }`;
@@ -65,4 +65,11 @@ describe("large VALUES blocks", () => {
       details: { next: "Send its values in several queries." },
     });
   });
+});
+
+it("looks for keywords in a long word once", () => {
+  const before = process.cpuUsage();
+  expect(tokenize("EFI".repeat(13).concat(" ").repeat(1_000))).toHaveLength(1_000);
+  const { user } = process.cpuUsage(before);
+  expect(user / 1_000).toBeLessThan(1_000);
 });
