@@ -24,8 +24,8 @@ export interface AnswerBytes {
 /** Executes plans of one kind. */
 export interface Executor<P> {
   /**
-   * @param accepted the client's format, and its Accept-Encoding; absent: no coding; `headHasLeft` without a word of what is
-   * missing, so that only the document can say it
+   * @param accepted the client's format, and its Accept-Encoding; absent: no coding; `headHasLeft`: the
+   * headers have been sent and said nothing of what is missing, so that only the document can say it
    * @throws FedwayError for what fails before the first byte
    */
   fetch(

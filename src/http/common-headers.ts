@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 
 /**
- * Sent with every answer, problems included. Answers of endpoints pass through unread, and some are XML: opened in a
+ * Sent with every answer, problems included. Answers of endpoints pass through unchanged, and some are XML: opened in a
  * browser, nothing in them may run or load on this origin. Pages have a policy of their own.
  */
 export const plainHeaders: Readonly<Record<string, string>> = {

@@ -28,7 +28,7 @@ export type Planner = ReturnType<typeof createPlanner>;
 export function createPlanner(options: PlannerOptions) {
   const maxSize = options.cacheBytes ?? 32 * 1024 * 1024;
   const maxEntrySize = Math.max(1, Math.floor(maxSize / 16));
-  // By the text first: one that comes again is often the same value, whose hash is known; a key made of it has none.
+  // By the text first: a text that comes again is often the same string, whose hash is computed already; a longer key would be new.
   const cache = new LRUCache<string, PlanVariants>({
     max: options.cacheEntries ?? 1_000,
     maxSize,

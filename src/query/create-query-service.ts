@@ -292,7 +292,7 @@ function execute<T>(
   { plan, run: { bounds } }: { readonly plan: DirectPlan | FederatedPlan; readonly run: StartedRun },
   how: <P>(executor: Executor<P>, plan: P) => Promise<T>,
 ): Promise<T> {
-  // An executor has no use for what a plan leaves out, and for notes.
+  // The federated executor has no use for what a plan leaves out, and for notes.
   if (plan.kind === "federated") return how(federated, { ...plan, exclusions: undefined, notes: [] });
   const answer = how(direct, plan);
   if (plan.silent === undefined) return answer;

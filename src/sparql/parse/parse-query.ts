@@ -73,7 +73,7 @@ export function refusePragmas(text: string, tokens: readonly Token[]): void {
   }
 }
 
-/** Own check because sparqljs finds `constructor:` in Object.prototype and reports unknown prefixes without a place. */
+/** The parser does not see prefixes (names are resolved from tokens), so what is undeclared is found here, with its place. */
 function checkPrefixes({ text, tokens }: Scanned, { prefixes }: Prologue): void {
   const unknown = tokens.filter((token) => token.kind === "pname" && !prefixes.has(prefixOf(token)));
   const [first] = unknown;
