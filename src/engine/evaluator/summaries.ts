@@ -1,14 +1,15 @@
 import type * as RDF from "../../rdf/term.ts";
+import type { Bindings } from "../../results/model.ts";
 import type { PartialAggregate, Summary, Top } from "../demand.ts";
-import { integer } from "../expressions/numbers.ts";
-import { numeric } from "../expressions/values.ts";
+import { compareNumbers, integer, type Numeric } from "../expressions/numbers.ts";
+import { numeric, valueOf } from "../expressions/values.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
 import type * as Algebra from "./algebra.ts";
+import { termToText } from "../../results/terms.ts";
 import { innerName } from "./inner-names.ts";
 import { certainIn } from "./keyed-operation.ts";
 import { type LeafClause, leafOf } from "./leaf.ts";
 import { call, termOf } from "./operations.ts";
-import { tiedRows } from "./tied-rows.ts";
 
 // Where solutions are those of leaves, put together by UNION or not, their endpoints can summarise them: an answer is then
 // a row a group, or the first solutions of each, in the place of all. Whether an endpoint may is decided by its leaf
@@ -136,6 +137,39 @@ function summarisedLeaves(
   if (operation.type !== "union") return undefined;
   const input = operation.input.flatMap((part) => summarisedLeaves(part, summary) ?? []);
   return input.length < operation.input.length ? undefined : { type: "union", input };
+}
+
+type Batches = AsyncIterable<readonly Bindings[]>;
+
+/**
+ * The first solutions of one endpoint and all that equal the last of them. One more than are wanted is requested, which shows whether
+ * there are others. Of several endpoints each has its own cut: their answers together say nothing of what one has left out.
+ * @param ask solutions that the endpoint summarises so; undefined: all of them
+ */
+async function* tiedRows(top: Top, ask: (top: Top | undefined) => Batches): Batches {
+  const rows: Bindings[] = [];
+  for await (const batch of ask({ ...top, rows: top.rows + 1 })) rows.push(...batch);
+  const numbers = rows.length <= top.rows ? [] : rows.map((row) => numberIn(row, top.order));
+  const known = numbers.filter((number) => number !== undefined);
+  const bound = tiedNumber(known, top);
+  // What a description called a number and is none has its place in the order of all solutions.
+  if (known.length < numbers.length) yield* ask(undefined);
+  else if (bound === undefined) yield rows;
+  else yield* ask({ ...top, bound: termToText(numeric(bound)) });
+}
+
+function numberIn(row: Bindings, name: string): Numeric | undefined {
+  const term = row.get(name);
+  const value = term?.termType === "Literal" ? valueOf(term) : undefined;
+  return value?.kind === "number" ? value.number : undefined;
+}
+
+/** The last number that is wanted, where the next one equals it. */
+function tiedNumber(numbers: readonly Numeric[], { rows, descending }: Top): Numeric | undefined {
+  const sign = descending ? -1 : 1;
+  const sorted = numbers.toSorted((one, other) => sign * compareNumbers(one, other));
+  const [last, next] = [sorted[rows - 1], sorted[rows]];
+  return last && next && compareNumbers(last, next) === 0 ? last : undefined;
 }
 
 /** A variable, or `*`. */
