@@ -92,7 +92,8 @@ function coveredBy({ candidates }: Problem, rules: readonly Rule[]): number {
 /** The smallest cover as its only criterion: clingo is not asked for the canonical one of several. */
 async function natively(problem: Problem, limitSeconds: number, strategy: "usc" | "bb"): Promise<Found> {
   const { core, forced } = reduceCover(coverInstanceOf(problem).instance);
-  const facts = [...coverFacts(core, []), "level(fewest_rules,1)."];
+  const names = core.rules.map((_, rule) => `rule ${rule}`);
+  const facts = [...coverFacts(core, names), "level(fewest_rules,1)."];
   const program = composeProgram(facts, ["domain", "choice", "coverage", "objectives", "show"]);
   const found = await solveNatively(program, [
     `--opt-strategy=${strategy}`,
