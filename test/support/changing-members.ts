@@ -135,7 +135,7 @@ export async function openChangingMembers(
     catalog: {
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),
-      document: () => undefined,
+      authorship: () => undefined,
     },
     renew: async (id) => void wanted.add(id),
     models,
