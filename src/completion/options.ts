@@ -5,7 +5,7 @@ import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import { createPrefixTable } from "../registry/schema.ts";
 import { bracketedIri, iriParts, plainText } from "../rdf/display-text.ts";
-import { undeclaredPrefixes, writtenIri } from "../sparql/query.ts";
+import { Prologue, undeclaredPrefixes } from "../sparql/query.ts";
 import type { Option } from "./completion.ts";
 import { endsOf, type KnownEndpoint, type KnownValue, termsIn, valuesIn } from "./known-terms.ts";
 import type { ReadQuery } from "./read-query.ts";
@@ -114,7 +114,7 @@ const declared = (prefix: string, namespace: string): string => `PREFIX ${prefix
 function written(query: ReadQuery, scope: Scope, iri: string): Pick<Option, "insert" | "declare"> {
   const { prefixes, typed } = query;
   if (typed.startsWith("<")) return { insert: bracketedIri(iri) };
-  const short = writtenIri({ base: undefined, prefixes, length: 0 }, iri);
+  const short = new Prologue(prefixes).written(iri);
   if (!short.startsWith("<")) return { insert: short };
   for (const table of [...scope.map((each) => each.table), wellKnown]) {
     const { text: insert, prefixes: needed } = table.short(iri);

@@ -1,6 +1,6 @@
 import { rdf } from "../rdf/vocabularies.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
-import { resolveIri, type Token, tokenize } from "../sparql/query.ts";
+import { Prologue, type Token, tokenize } from "../sparql/query.ts";
 
 /** Where a token stands. */
 interface Place {
@@ -59,7 +59,7 @@ class Reader {
     const namespace = this.prefixes.get(name) ?? wellKnownNamespaces.get(name.slice(0, -1)) ?? "";
     const token = { kind: written.startsWith("<") ? "iri" : "pname", text: written, start: 0, end: 0 } as const;
     const prefixes = new Map([[name, namespace]]);
-    return name === "" ? undefined : resolveIri({ base: undefined, prefixes, length: 0 }, token);
+    return name === "" ? undefined : new Prologue(prefixes).iriOf(token);
   };
 
   read({ kind, text }: Token): void {

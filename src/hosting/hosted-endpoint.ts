@@ -3,22 +3,18 @@ import type { AnswerKind } from "../results/model.ts";
 import { steadyClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
-/** A query for a store. */
-interface StoreRequest {
-  readonly query: string;
-  readonly defaultGraphs?: readonly string[];
-  readonly namedGraphs?: readonly string[];
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-}
-
 /** A query for a hosted endpoint. */
-export interface HostedQuery extends StoreRequest {
+export interface HostedQuery {
+  readonly query: string;
   readonly kind: AnswerKind;
   /** Accept header. */
   readonly accept: string;
+  readonly defaultGraphs?: readonly string[];
+  readonly namedGraphs?: readonly string[];
   /** Owner of the query; clients take turns. Absent: the service's own. */
   readonly client?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
 }
 
 /** A whole answer, serialised in the worker. */
@@ -47,7 +43,7 @@ export interface HostedEndpoint {
 /** Options of `HostedJob`. */
 interface HostedJobOptions {
   readonly endpointId: string;
-  readonly request: StoreRequest;
+  readonly request: HostedQuery;
   readonly mediaType: string;
   /** The endpoint's cap of one query's running time. */
   readonly runLimitMs: number;
@@ -58,7 +54,7 @@ interface HostedJobOptions {
  * give up. Settles exactly once; later outcomes are dropped.
  */
 export class HostedJob {
-  readonly request: StoreRequest;
+  readonly request: HostedQuery;
   readonly mediaType: string;
   readonly #options: HostedJobOptions;
   readonly #answer = Promise.withResolvers<HostedAnswer>();

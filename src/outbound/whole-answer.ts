@@ -59,7 +59,7 @@ export interface Asker {
 }
 
 interface ReadOptions {
-  readonly client: SparqlClient;
+  readonly client: Pick<SparqlClient, "query">;
   /** The SPARQL client's own. */
   readonly clock?: Clock;
   /** For watching endpoints: sent although a circuit breaker is open; default false. */

@@ -1,25 +1,21 @@
+import { itemAt } from "../values.ts";
 import type { KeyExpressions } from "../rdf/key-rule.ts";
 import type { AcceptedAdapter } from "../registry/catalog.ts";
 import { keyExpressions } from "../rdf/key-rule.ts";
+import { rdf } from "../rdf/vocabularies.ts";
 import {
   elementsWithin,
   type Group,
-  groupsOfSelect,
   groupsWithin,
   requiredTriples,
   type ServiceElement,
   type TriplesElement,
   type Query,
-  projectsAll,
-  selectsOf,
   type TokenRange,
-  tokenAt,
 } from "../sparql/query.ts";
 import type { UsedTerm } from "../sparql/patterns.ts";
 import type { Draft } from "./decide-plan.ts";
 import type { NotedText } from "./prune-clauses.ts";
-
-const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 type Triple = TriplesElement["triples"][number];
 
@@ -51,7 +47,7 @@ export function adaptedKeys({ query, targets, task: { context, over } }: Draft):
     );
   const isOnlyAt = (id: string, term: UsedTerm): boolean =>
     members.every((member) => member === id || context.terms?.hasTerm(member, term) === "no");
-  for (const group of groupsWithin(groupsOfSelect(query.outline), ({ kind }) => kind !== "service")) {
+  for (const group of groupsWithin(query.outline.groups, ({ kind }) => kind !== "service")) {
     for (const each of adapters) {
       needed.push(...betweenClauses(group, each, { parsed: query, idOf }).filter(isNew));
       if (over) needed.push(...betweenPatterns(group, each, { parsed: query, isOnlyAt }).filter(isNew));
@@ -130,7 +126,7 @@ const termAt = (place: AcceptedAdapter["here"]): UsedTerm =>
 
 function termsOfTriple({ predicate, object }: Triple): readonly UsedTerm[] {
   if (!("termType" in predicate) || predicate.termType !== "NamedNode") return [];
-  if (predicate.value !== rdfType) return [{ kind: "property", iri: predicate.value }];
+  if (predicate.value !== rdf.type) return [{ kind: "property", iri: predicate.value }];
   return object.termType === "NamedNode" ? [{ kind: "class", iri: object.value }] : [];
 }
 
@@ -158,7 +154,7 @@ function namesAt(place: AcceptedAdapter["here"], triples: readonly Triple[]): re
       ({ subject, predicate, object }) =>
         subject.value === name &&
         "value" in predicate &&
-        predicate.value === rdfType &&
+        predicate.value === rdf.type &&
         (iri === undefined || object.value === iri),
     );
   const subjects = new Set(triples.flatMap(({ subject }) => (subject.termType === "Variable" ? [subject.value] : [])));
@@ -225,7 +221,7 @@ class Changes {
   }
 
   #at(token: number) {
-    const change = this.#tokens.get(token) ?? { before: "", text: tokenAt(this.#query.tokens, token).text, behind: "" };
+    const change = this.#tokens.get(token) ?? { before: "", text: itemAt(this.#query.tokens, token).text, behind: "" };
     this.#tokens.set(token, change);
     return change;
   }
@@ -242,18 +238,18 @@ class Changes {
 
   rename({ from, to }: TokenRange, name: string, other: string): void {
     for (let at = from; at < to; at++) {
-      const { kind, text } = tokenAt(this.#query.tokens, at);
+      const { kind, text } = itemAt(this.#query.tokens, at);
       if (kind === "var" && text.slice(1) === name) this.#at(at).text = `?${other}`;
     }
   }
 
   /** The new variables are no columns of `SELECT *`. */
   keepColumns(): void {
-    const { tokens, outline } = this.#query;
-    for (const select of selectsOf(outline).filter(projectsAll)) {
+    const { tokens } = this.#query;
+    for (const select of this.#query.selects.filter((each) => each.projectsAll)) {
       const names = Array.from(this.#query.projected(select), (name) => `?${name}`).join(" ");
       for (let at = select.head.from; at < select.head.to; at++) {
-        if (tokenAt(tokens, at).text === "*") this.#at(at).text = names;
+        if (itemAt(tokens, at).text === "*") this.#at(at).text = names;
       }
     }
   }

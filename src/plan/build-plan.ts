@@ -8,7 +8,6 @@ import {
   isWord,
   parseQuery,
   type QueryTree,
-  treeOfGroup,
 } from "../sparql/query.ts";
 import { outermost, sameWithoutWrappers, withEmptySolutions, withoutDatasets, withoutWrappers } from "./wrappers.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -29,13 +28,13 @@ import { isOpenTarget, plannedEndpoint } from "./service-targets.ts";
 /** A plan, and the trees of its query and of its clauses: no step behind it has to parse a text of the plan. */
 export interface MadePlan<Plan = DirectPlan | FederatedPlan> {
   readonly plan: Plan;
-  /** Undefined for a text that only its endpoint understands. */
-  readonly query: QueryTree | undefined;
+  /** Its query, parsed when it is first called; undefined for a text that only its endpoint understands. */
+  readonly parsed: (() => Query) | undefined;
   readonly bodies: readonly QueryTree[];
 }
 
 /** A plan without clauses. */
-export const madeOf = <Plan>(plan: Plan, query: QueryTree | undefined): MadePlan<Plan> => ({ plan, query, bodies: [] });
+export const madeOf = <Plan>(plan: Plan, parsed: MadePlan["parsed"]): MadePlan<Plan> => ({ plan, parsed, bodies: [] });
 
 /** A query for one named endpoint, sent as it came, with its dataset. */
 export function untouchedPlan(parsed: Query, entry: CatalogEntry, request: PlanRequest): DirectPlan {
@@ -45,7 +44,7 @@ export function untouchedPlan(parsed: Query, entry: CatalogEntry, request: PlanR
     endpoint: plannedEndpoint(entry),
     query: parsed.text,
     columns: parsed.columns,
-    limit: limitOf(parsed),
+    limit: parsed.limit,
     tripleCount: tripleCountOf(parsed, () => parsed),
     silent: undefined,
     defaultGraphs: request.defaultGraphs,
@@ -69,14 +68,14 @@ export function directPlan(draft: Draft): MadePlan<DirectPlan> {
     endpoint,
     query: text,
     columns: query.columns,
-    limit: limitOf(query),
+    limit: query.limit,
     tripleCount: query.datasets.length > 0 ? undefined : tripleCountOf(query, unwrapped.parsed),
     silent: silentFallback(draft, isMember),
     defaultGraphs: [],
     namedGraphs: [],
     notes: [...draft.notes, ...mergedNote(draft)],
   };
-  return madeOf(plan, unwrapped);
+  return madeOf(plan, unwrapped.parsed);
 }
 
 /** Only a CONSTRUCT has triples to count; `sent` parses what goes to the endpoint. */
@@ -91,21 +90,13 @@ function unwrappedQuery(draft: Draft, isMember: (service: ServiceElement) => boo
   // A clause that fills the WHERE gives it its own group, and nothing else can have changed.
   const [clause, ...others] = query.services;
   if (!clause?.fillsWhere || others.length > 0) assertOnlyUnwrapped(draft, parsed());
-  return {
-    text,
-    parsed,
-    get ast() {
-      return parsed().ast;
-    },
-  };
+  return { text, parsed };
 }
 
 function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }
-
-const limitOf = ({ ast }: Query): number | undefined => (ast.queryType === "SELECT" ? ast.limit : undefined);
 
 function mergedNote({ targets, task: { entry } }: Draft): readonly PlanNote[] {
   const count = targets.members.size;
@@ -167,7 +158,7 @@ export function federatedPlan(draft: Draft, keepsDataset = false): MadePlan<Fede
     members,
     notes,
   };
-  return { plan, query: parsed, bodies: bodies.map(treeOfGroup) };
+  return { plan, parsed: () => parsed, bodies };
 }
 
 const writtenTarget = (url: string): string => (isOpenTarget({ url }) ? url : `<${url}>`);

@@ -1,5 +1,5 @@
 import { parseQuery, type QueryTree } from "../sparql/query.ts";
-import { constructsOf, type QueryConstruct } from "../sparql/patterns.ts";
+import { type QueryConstruct } from "../sparql/patterns.ts";
 import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { evaluatedOver, type MadePlan } from "./build-plan.ts";
 import { refuseWrongCalls } from "./unknown-functions.ts";
@@ -32,14 +32,14 @@ export function withinCapabilities(made: MadePlan, context: PlanContext): Direct
   const { plan } = made;
   if (context.capabilities === undefined) return plan;
   const { exclusions } = plan;
-  const able = plan.kind === "direct" ? abledDirect(plan, made.query, context) : equipped(plan, made.bodies, context);
+  const able = plan.kind === "direct" ? abledDirect(plan, made.parsed, context) : equipped(plan, made.bodies, context);
   if (exclusions === undefined) return able;
   return { ...able, exclusions: { ...exclusions, list: exclusions.list.map((one) => withEndpoint(one, context)) } };
 }
 
-function abledDirect(plan: DirectPlan, query: QueryTree | undefined, context: PlanContext): DirectPlan | FederatedPlan {
+function abledDirect(plan: DirectPlan, parsed: MadePlan["parsed"], context: PlanContext): DirectPlan | FederatedPlan {
   const endpoint = equippedEndpoint(plan.endpoint, context);
-  const use = query && useBeyond(plan.endpoint, query, context);
+  const use = parsed && useBeyond(plan.endpoint, parsed, context);
   if (use === undefined) return { ...plan, endpoint };
   const isHere = use.isEvaluable && isWholeRequest(plan);
   const note = isHere ? evaluatedNote(endpoint, use.missing, "query") : doubtfulNote(endpoint, use.missing, "query");
@@ -73,10 +73,14 @@ interface UseBeyond {
 }
 
 /** Constructs that the query uses and the endpoint lacks; undefined when there are none. */
-function useBeyond(endpoint: PlannedEndpoint, query: QueryTree, { capabilities }: PlanContext): UseBeyond | undefined {
+function useBeyond(
+  endpoint: PlannedEndpoint,
+  query: () => QueryTree,
+  { capabilities }: PlanContext,
+): UseBeyond | undefined {
   const view = endpoint.id === undefined ? undefined : capabilities?.view(endpoint.id);
   if (view === undefined || view.lacks.size === 0) return undefined;
-  const { constructs, portable } = constructsOf(query);
+  const { constructs, portable } = query().constructs;
   const missing = [...constructs].filter((name) => view.lacks.has(name));
   return missing.length === 0 ? undefined : { missing, isEvaluable: portable && view.silentRowCap === undefined };
 }
@@ -104,7 +108,7 @@ const clauseUse = (
   body: QueryTree,
   context: PlanContext,
 ): UseBeyond | undefined =>
-  clause && clause.endpoint.interface === undefined ? useBeyond(clause.endpoint, body, context) : undefined;
+  clause && clause.endpoint.interface === undefined ? useBeyond(clause.endpoint, () => body, context) : undefined;
 
 const evaluatedClause = (clause: FederatedClause): FederatedClause => ({ ...clause, evaluatedHere: true });
 

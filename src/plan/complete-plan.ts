@@ -1,5 +1,4 @@
-import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/patterns.ts";
-import type { Query, QueryTree } from "../sparql/query.ts";
+import { nonMonotoneParts } from "../sparql/patterns.ts";
 import type { MadePlan } from "./build-plan.ts";
 import { bodyOf, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { type Draft, madeIn } from "./decide-plan.ts";
@@ -48,16 +47,14 @@ export function withRelevantMembers(draft: Draft): Draft {
   const { context, request } = draft.task;
   const sources = request.prune === false ? undefined : context.sources;
   const how = { cutsKnown: (endpoint: PlannedEndpoint) => knowsCuts(endpoint, context), ask: request.ask };
-  const query = made.query && isParsed(made.query, made.plan) ? made.query : undefined;
+  const parsed = made.parsed?.();
+  // Datasets may have been taken out of the text since it was parsed.
+  const query = parsed?.text === made.plan.query ? parsed : undefined;
   const selected = sources?.select(made.plan, { ...how, query }) ?? made.plan;
   const isClause = selected.kind === "federated" && selected.clauses.length > made.plan.clauses.length;
   const bodies = isClause ? selected.clauses.map(bodyOf) : made.bodies;
   return { ...draft, made: withClauseMembers({ ...made, plan: selected, bodies }, { sources, how }) };
 }
-
-/** Datasets may have been taken out of the text since it was parsed. */
-const isParsed = (tree: QueryTree, { query }: FederatedPlan): tree is Query =>
-  "tokens" in tree && "text" in tree && tree.text === query;
 
 export const withAbilities = (draft: Draft): Draft =>
   withPlan(draft, withinCapabilities(madeIn(draft), draft.task.context));
@@ -69,10 +66,10 @@ export const withDoubts = (draft: Draft): Draft => noted(draft, { before: doubtf
 
 /** @throws FedwayError `EVALUATION_TOO_LARGE`, `FUNCTION_UNKNOWN`, `PATTERN_INVALID` */
 export function refuseEvaluation(draft: Draft): Draft {
-  const { plan, bodies, query } = madeIn(draft);
+  const { plan, bodies, parsed } = madeIn(draft);
   if (plan.kind !== "federated") return draft;
   draft.read.refuseLargeEvaluation();
-  refuseWrongCalls(plan.clauses, bodies, query);
+  refuseWrongCalls(plan.clauses, bodies, parsed?.());
   return draft;
 }
 
@@ -93,7 +90,7 @@ export const withEstimates = (draft: Draft): Draft =>
       return isAble && patterns.length > 0 ? [{ endpoint, patterns, seenAt }] : [];
     });
     // A wrong number looks like any other, unlike a missing row: kinds are verified first.
-    const kinds = list.length > 0 && isSummary(draft.read.ast) ? { list, decisive: true } : undefined;
+    const kinds = list.length > 0 && draft.read.isSummary ? { list, decisive: true } : undefined;
     const isTrusted = draft.task.request.prune === "trust";
     return {
       ...plan,
@@ -115,12 +112,14 @@ function estimatedClause(clause: FederatedClause, estimate: ClauseEstimate | und
 
 /** Where missing solutions can add rows to the answer. */
 export function withNonMonotone(draft: Draft): Draft {
-  const { plan, query, bodies } = madeIn(draft);
+  const { plan, parsed, bodies } = madeIn(draft);
   if (plan.kind === "direct") {
-    return isMonotone(draft.read.ast) ? draft : withPlan(draft, { ...plan, nonMonotone: true });
+    return nonMonotoneParts(draft.read.ast, "into services").patterns
+      ? withPlan(draft, { ...plan, nonMonotone: true })
+      : draft;
   }
-  if (query === undefined) return draft;
-  const { services, patterns } = nonMonotoneParts(query.ast);
+  if (parsed === undefined) return draft;
+  const { services, patterns } = nonMonotoneParts(parsed().ast);
   const places = new Set(Array.from(services, (service) => service.patterns));
   return withPlan(draft, {
     ...plan,

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type Query, type OutsidePattern, parseQuery, withAbsoluteIris, wrapOutside } from "../sparql/query.ts";
+import { type Query, parseQuery, type TokenRange, withAbsoluteIris, wrapOutside } from "../sparql/query.ts";
 import { withEmptyGraphs, withExpandedTargets, withoutDatasets } from "./wrappers.ts";
 import {
   directPlan,
@@ -111,7 +111,7 @@ function planOf(draft: Draft): MadePlan {
   const { query, targets, task } = draft;
   if (task.entry && isUntouched(draft)) {
     const plan = untouchedPlan(query, task.entry, task.request);
-    return madeOf(isMatchedHere(task.entry) ? evaluatedOver(plan) : plan, query);
+    return madeOf(isMatchedHere(task.entry) ? evaluatedOver(plan) : plan, () => query);
   }
   if (task.over && hasPart(draft.sent.query)) return overMembers(draft, mergedMembers(task.over));
   const [pattern] = draft.sent.query.outside;
@@ -125,7 +125,7 @@ function planOf(draft: Draft): MadePlan {
 function overMembers(draft: Draft, over: MergedMembers): MadePlan {
   if (draft.targets.members.size === 0) {
     const { query } = draft;
-    return madeOf(mergedPlan({ answer: query.kind, query: query.text, notes: draft.notes }, over), query);
+    return madeOf(mergedPlan({ answer: query.kind, query: query.text, notes: draft.notes }, over), () => query);
   }
   const made = severalClauses(draft, true);
   return { ...made, plan: withMembers(made.plan, over) };
@@ -177,7 +177,7 @@ function datasetNotes(query: Query, { request, entry }: PlanTask): readonly Plan
   return [{ code: "DATASET_IGNORED", message }];
 }
 
-function homeless(query: Query, { context }: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
+function homeless(query: Query, { context }: PlanTask, pattern: TokenRange | undefined): FedwayError {
   const where = pattern && query.whereIs(pattern);
   return serviceRequired(query, { where, homes: rankedHomes(query, context) }, context);
 }
@@ -204,7 +204,7 @@ function evaluatedHere(draft: Draft): MadePlan {
     members: [],
     notes,
   } as const;
-  return madeOf(plan, query);
+  return madeOf(plan, () => query);
 }
 
 /** On `/sparql` a SERVICE inside GRAPH gives nothing, because our dataset has no named graph. */
@@ -299,7 +299,7 @@ function lift(draft: Draft): Draft {
   return note(lifted, "SERVICE_LIFTED", "A SERVICE inside another SERVICE was taken out and is called from here.");
 }
 
-function outsideService(query: Query, pattern: OutsidePattern): FedwayError {
+function outsideService(query: Query, pattern: TokenRange): FedwayError {
   return new FedwayError(
     "PATTERN_OUTSIDE_SERVICE",
     "A pattern stands outside of every SERVICE, so no endpoint answers it.",

@@ -1,14 +1,4 @@
-import {
-  type Element,
-  type Group,
-  groupsOf,
-  groupsOfSelect,
-  projectsAll,
-  type Query,
-  selectsOf,
-  type ServiceElement,
-  type TextEdit,
-} from "../sparql/query.ts";
+import { type Element, type Group, type Query, type ServiceElement, type TextEdit } from "../sparql/query.ts";
 import { emptyGroup } from "./wrappers.ts";
 
 /**
@@ -18,8 +8,8 @@ import { emptyGroup } from "./wrappers.ts";
  */
 export function withoutEmptyClauses(query: Query, isEmpty: (service: ServiceElement) => boolean): string {
   const { outline } = query;
-  const site: Site = { query, isEmpty, projectsAll: selectsOf(outline).some(projectsAll) };
-  return query.cut(groupsOfSelect(outline).flatMap((group) => editsIn(group, site)));
+  const site: Site = { query, isEmpty, projectsAll: query.selects.some((each) => each.projectsAll) };
+  return query.cut(outline.groups.flatMap((group) => editsIn(group, site)));
 }
 
 interface Site {
@@ -30,20 +20,20 @@ interface Site {
 }
 
 function editsIn(group: Group, site: Site): readonly TextEdit[] {
-  if (group.select) return groupsOfSelect(group.select).flatMap((inner) => editsIn(inner, site));
+  if (group.select) return group.select.groups.flatMap((inner) => editsIn(inner, site));
   return group.elements.flatMap((element): readonly TextEdit[] => {
     if (hasNoSolution(element, site)) {
       return [{ range: element, replacement: emptyGroup(site.query.visibleIn(element)) }];
     }
-    if (element.kind === "union") return unionEdits(element.branches, site);
-    return groupsOf(element).flatMap((inner) => editsIn(inner, site));
+    if (element.kind === "union") return unionEdits(element.groups, site);
+    return element.groups.flatMap((inner) => editsIn(inner, site));
   });
 }
 
 const hasNoSolution = (element: Element, site: Site): boolean =>
   element.kind === "service"
     ? site.isEmpty(element)
-    : element.kind === "union" && element.branches.every((branch) => isDead(branch, site));
+    : element.kind === "union" && element.groups.every((branch) => isDead(branch, site));
 
 /**
  * True if a group has no solutions: its elements are joined, except OPTIONAL and MINUS, which add nothing to no solutions.

@@ -1,5 +1,5 @@
 import type { Query } from "../sparql/query.ts";
-import { queryPatterns, termsOf, type UsedTerm } from "../sparql/patterns.ts";
+import { termsOf, type UsedTerm } from "../sparql/patterns.ts";
 import { federationWith } from "./offer-endpoints.ts";
 import type { KnownPart, PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
@@ -54,7 +54,7 @@ function askedOf(query: Query, { members }: ServiceTargets, { entry, over }: Pla
   }
   if (entry) name(undefined, plannedEndpoint(entry));
   if (over) named.set(undefined, { all: over.members });
-  const placed = Map.groupBy(queryPatterns(query, { services: true }), ({ service }) => service);
+  const placed = Map.groupBy(query.allPatterns, ({ service }) => service);
   return [...placed].flatMap(([iri, patterns]) => {
     const { id, all } = named.get(iri) ?? {};
     return all ? [{ id, iri, members: new Set(all.map((member) => member.id)), uses: usesOf(patterns) }] : [];
@@ -62,7 +62,7 @@ function askedOf(query: Query, { members }: ServiceTargets, { entry, over }: Pla
 }
 
 /** Uses of each variable: its properties or, without any, its class. */
-function usesOf(patterns: ReturnType<typeof queryPatterns>): readonly Use[] {
+function usesOf(patterns: Query["allPatterns"]): readonly Use[] {
   const bySubject = Map.groupBy(patterns, ({ subject }) => (subject.kind === "variable" ? subject.name : ""));
   bySubject.delete("");
   return [...bySubject.values()].flatMap((about) => {

@@ -1,6 +1,6 @@
 import { nearest } from "../errors/nearest.ts";
 import type { Suggestion } from "../errors/fedway-error.ts";
-import { type Query, writtenIri } from "../sparql/query.ts";
+import { type Query } from "../sparql/query.ts";
 import type { UsedTerm } from "../sparql/patterns.ts";
 import type { KnownTerms, PlanContext } from "./plan-request.ts";
 import { keyOf } from "./rank-homes.ts";
@@ -8,7 +8,7 @@ import { keyOf } from "./rank-homes.ts";
 type Prologue = Query["prologue"];
 
 /** An IRI as the query writes it, within bounds. */
-export const written = (iri: string, prologue: Prologue): string => writtenIri(prologue, iri).slice(0, 200);
+export const written = (iri: string, prologue: Prologue): string => prologue.written(iri).slice(0, 200);
 
 /** Like enough to be named. */
 const leastLike = 0.5;

@@ -1,7 +1,7 @@
 import { type ErrorWhere, FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry, Federation } from "../registry/catalog.ts";
 import type { Query, ServiceClause } from "../sparql/query.ts";
-import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
+import { type UsedTerm } from "../sparql/patterns.ts";
 import { type MeantTerm, meantInstead, written } from "./known-terms.ts";
 import type { PlanContext } from "./plan-request.ts";
 import { extensionHolders, type Home, rankedHomes } from "./rank-homes.ts";
@@ -77,7 +77,7 @@ export function serviceRequired(
   { where, note = () => "", homes }: Homeless,
   context: PlanContext,
 ): FedwayError {
-  const used = usedTerms(parsed).flatMap(({ terms }) => terms);
+  const used = parsed.usedTerms.flatMap(({ terms }) => terms);
   const had = new Set(homes.flatMap(({ has }) => has));
   const unknown = used.filter(({ iri }) => !had.has(iri)).slice(0, mostMeant);
   const meant = unknown.flatMap((term) => meantInstead(term, homes, context) ?? []);

@@ -1,21 +1,15 @@
+import { itemAt } from "../values.ts";
 import { literalText } from "../rdf/term-text.ts";
 import {
   type Query,
   type Element,
   type Group,
-  groupsOf,
-  groupsOfSelect,
-  type OutsidePattern,
-  projectsAll,
-  type SelectOutline,
-  selectsOf,
   type TokenRange,
   type TextEdit,
   isWord,
   parseQuery,
-  tokenAt,
 } from "../sparql/query.ts";
-import { type TripleTerm, type TripleText, tripleTexts } from "../sparql/patterns.ts";
+import { type TripleText, tripleTexts } from "../sparql/patterns.ts";
 import type { DirectPlan, FederatedPlan, MergedMembers, PlanNote } from "./query-plan.ts";
 import { patternSources } from "./source-selection.ts";
 
@@ -47,7 +41,7 @@ function portableDirect({ endpoint, query, silent, notes, defaultGraphs, namedGr
   if (silent && !isNothing(parseQuery(silent.query).outline.where))
     return { why: "After a failure more than the endpoint's part would be missing." };
   const service = `SERVICE ${silent ? "SILENT " : ""}<${endpoint.url}>`;
-  const groups = groupsOfSelect(outline);
+  const groups = outline.groups;
   return {
     query: parsed.cut(groups.map((range) => inGroup(`${service} ${parsed.textOf(range)}`, range))),
   };
@@ -59,7 +53,7 @@ const inGroup = (text: string, range: TokenRange): TextEdit => ({ range, replace
 const isNothing = (group: Group | undefined): boolean =>
   group?.select === undefined &&
   (group?.elements ?? []).every(
-    (element) => element.kind === "union" && element.branches.length === 1 && isNothing(element.branches[0]),
+    (element) => element.kind === "union" && element.groups.length === 1 && isNothing(element.groups[0]),
   );
 
 /**
@@ -135,7 +129,7 @@ function formHindrance({ form, outline }: Query): NoPortablePlan | undefined {
 function hindrance(query: Query): NoPortablePlan | undefined {
   const hindered = formHindrance(query);
   if (hindered) return hindered;
-  const isGraph = ({ from }: OutsidePattern): boolean => tokenAt(query.tokens, from).text === "GRAPH";
+  const isGraph = ({ from }: TokenRange): boolean => itemAt(query.tokens, from).text === "GRAPH";
   if (!query.outside.some(isGraph) && query.datasets.length === 0) return undefined;
   return { why: "Named graphs of one name at several members are one graph, which SERVICE cannot say." };
 }
@@ -146,20 +140,20 @@ function helperHindrance(query: Query): NoPortablePlan | undefined {
   const starAt = (at: number): boolean => isWord(tokens[at], "DISTINCT") && tokens[at + 1]?.text === "*";
   if (tokens.some((token, at) => isWord(token, "COUNT") && starAt(at + 2)))
     return { why: "COUNT(DISTINCT *) would count the variables that its patterns need in SERVICE clauses." };
-  if (starsOf(query.outline).some((select) => query.projected(select).size === 0))
+  if (starsOf(query).some((select) => query.projected(select).size === 0))
     return { why: "SPARQL cannot write out a SELECT * that has no variable.", next: "Use ASK, or select a variable." };
   return undefined;
 }
 
 /** `SELECT *` with its variables written out, so that those of brackets and path steps do not show. */
 const explicit = (query: Query): TextEdit[] =>
-  starsOf(query.outline).map((select) => ({
+  starsOf(query).map((select) => ({
     range: { from: select.head.to - 1, to: select.head.to },
     replacement: Array.from(query.projected(select), (name) => `?${name}`).join(" "),
   }));
 
 /** Each SELECT, subqueries included, that projects all variables: the star ends its head. */
-const starsOf = (outline: SelectOutline): SelectOutline[] => selectsOf(outline).filter(projectsAll);
+const starsOf = ({ selects }: Query) => selects.filter(({ projectsAll }) => projectsAll);
 
 /** Variables that may be blank nodes, of each SERVICE that a block of triples becomes, by the block's first token. */
 type BlockNodes = ReadonlyMap<number, readonly ReadonlySet<string>[]>;
@@ -176,17 +170,17 @@ function joinsNodes(query: Query, blocks: BlockNodes): boolean {
     return all;
   };
   const nodesOf = (element: Element): Set<string> => {
-    const groups = groupsOf(element).map(nodesIn);
+    const groups = element.groups.map(nodesIn);
     return element.kind === "union"
       ? new Set(groups.flatMap((names) => [...names]))
       : joined([...(blocks.get(element.from) ?? []), ...groups]);
   };
   const nodesIn = ({ select, elements }: Group): Set<string> => {
     if (!select) return joined(elements.map(nodesOf));
-    const inner = joined(groupsOfSelect(select).map(nodesIn));
+    const inner = joined(select.groups.map(nodesIn));
     return inner.intersection(query.projected(select));
   };
-  joined(groupsOfSelect(query.outline).map(nodesIn));
+  joined(query.outline.groups.map(nodesIn));
   return found;
 }
 
@@ -208,7 +202,7 @@ class PatternWriter {
     this.#helper = freshPrefix(query);
   }
 
-  block(range: OutsidePattern): string {
+  block(range: Query["outside"][number]): string {
     const parts: Part[] = [];
     for (const triple of tripleTexts(this.#query, range.triples)) {
       const urls = this.#homes.urlsOf(triple);
@@ -234,7 +228,7 @@ class PatternWriter {
   }
 
   /** Brackets and path steps as variables that the query does not have. */
-  #named(term: TripleTerm): TripleTerm {
+  #named(term: TripleText["subject"]): TripleText["subject"] {
     const { range, term: value } = term;
     const isWritten = range !== undefined && this.#query.tokens[range.from]?.kind === "var";
     if (value?.kind !== "variable" || isWritten) return term;
@@ -280,7 +274,8 @@ interface Part {
   readonly nodes: string[];
 }
 
-const variableOf = ({ term }: TripleTerm): readonly string[] => (term?.kind === "variable" ? [term.name] : []);
+const variableOf = ({ term }: TripleText["subject"]): readonly string[] =>
+  term?.kind === "variable" ? [term.name] : [];
 
 const wandering = ({ predicate }: TripleText): NoPortablePlan => ({
   why: `SPARQL 1.1 cannot say that the path ${predicate.text} may use triples of several members.`,
@@ -288,7 +283,7 @@ const wandering = ({ predicate }: TripleText): NoPortablePlan => ({
 });
 
 /** The part of a `patternKey` that a term is. */
-function keyText({ term }: TripleTerm): string | undefined {
+function keyText({ term }: TripleText["subject"]): string | undefined {
   if (term?.kind === "iri") return `<${term.iri}>`;
   return term?.kind === "literal" ? literalText(term.literal) : undefined;
 }

@@ -1,5 +1,5 @@
-import { type Query, type ServiceElement, colocateClauses, treeOfGroup } from "../sparql/query.ts";
-import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
+import { type Query, type ServiceElement, colocateClauses } from "../sparql/query.ts";
+import { type UsedTerm } from "../sparql/patterns.ts";
 import { withoutEmptyClauses } from "./empty-clauses.ts";
 import type { Draft } from "./decide-plan.ts";
 import { lackOf } from "./known-terms.ts";
@@ -38,7 +38,7 @@ export function prunedClauses(draft: Draft): NotedText | undefined {
     const { id, url } = endpoint;
     if (reason === undefined || ask.has(id ?? "")) continue;
     const { certificate, patterns, seenAt } = reason;
-    const terms = usedTerms(body).flatMap((each) => each.terms);
+    const terms = body.usedTerms.flatMap((each) => each.terms);
     empty.set(element, { id, name: id ?? url, terms, certificate });
     exclusions.push({ list: [{ endpoint, patterns, seenAt }], decisive: true });
   }
@@ -56,11 +56,9 @@ export function prunedClauses(draft: Draft): NotedText | undefined {
 
 /** The clauses for known endpoints, each as a query of its own. */
 function askedClauses({ query: { services }, targets }: Draft) {
-  return services.flatMap(({ element }) => {
+  return services.flatMap(({ element, body }) => {
     const endpoint = targets.members.get(element.from);
-    return endpoint === undefined || isOpenTarget(endpoint)
-      ? []
-      : [{ element, endpoint, body: treeOfGroup(element.group) }];
+    return endpoint === undefined || isOpenTarget(endpoint) ? [] : [{ element, endpoint, body }];
   });
 }
 

@@ -1,6 +1,6 @@
 import type { PublishedFacts } from "../registry/catalog.ts";
-import { isWord, type Query, resolveIri } from "../sparql/query.ts";
-import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
+import { isWord, type Query } from "../sparql/query.ts";
+import { type UsedTerm } from "../sparql/patterns.ts";
 import type { PlanContext } from "./plan-request.ts";
 
 /** An endpoint that a query may be meant for. */
@@ -54,7 +54,7 @@ export function rankedHomes(parsed: Query, context: PlanContext, among?: Readonl
 }
 
 function cluesOf(parsed: Query, context: PlanContext): readonly Clue[] {
-  const terms = usedTerms(parsed).flatMap((each) => each.terms);
+  const terms = parsed.usedTerms.flatMap((each) => each.terms);
   const answering = context.catalog.entries.map(({ id, url }) => ({ id, host: hostOf(url) }));
   const { services, things } = constantsOf(parsed, new Set(terms.map(({ iri }) => iri)));
   const hosts = new Set([...terms.map(({ iri }) => iri), ...things].flatMap((iri) => hostOf(iri) ?? []));
@@ -155,7 +155,7 @@ function constantsOf({ tokens, prologue }: Query, terms: ReadonlySet<string>) {
   const things = new Set<string>();
   for (const [at, token] of tokens.entries()) {
     if (at < prologue.length || (token.kind !== "iri" && token.kind !== "pname")) continue;
-    const iri = resolveIri(prologue, token);
+    const iri = prologue.iriOf(token);
     const before = isWord(tokens[at - 1], "SILENT") ? tokens[at - 2] : tokens[at - 1];
     if (isWord(before, "SERVICE")) services.add(iri);
     else if (!terms.has(iri) && !iri.startsWith(xsd) && things.size < mostThings) things.add(iri);

@@ -1,11 +1,5 @@
-import {
-  projectsAll,
-  type Query,
-  type ServiceClause,
-  type ServiceElement,
-  type TextEdit,
-  tokenAt,
-} from "../sparql/query.ts";
+import { itemAt } from "../values.ts";
+import { type Query, type ServiceClause, type ServiceElement, type TextEdit } from "../sparql/query.ts";
 
 /** Which clauses are members of the federation, as opposed to extensions of an endpoint's engine. */
 type IsMember = (service: ServiceElement) => boolean;
@@ -41,7 +35,7 @@ function braces(element: ServiceElement, open: string, close: string): TextEdit[
 
 /** The text with every outermost member clause replaced by one empty solution: what SILENT makes of a failure. */
 export function withEmptySolutions(query: Query, isMember: IsMember): string {
-  const all = projectsAll(query.outline);
+  const all = query.outline.projectsAll;
   const edits = outermost(query, isMember).map(({ element }) => ({
     range: element,
     replacement: all ? unitGroup(query.visibleIn(element)) : "{}",
@@ -121,7 +115,7 @@ function copyWithOwnLabels(query: Query, element: ServiceElement, copy: number):
   const { tokens, text } = query;
   const edits: TextEdit[] = [];
   for (let at = element.group.from; at < element.group.to; at++) {
-    const token = tokenAt(tokens, at);
+    const token = itemAt(tokens, at);
     if (token.kind !== "blank") continue;
     let label = `${token.text}_${copy}`;
     while (text.includes(label)) label += "x";

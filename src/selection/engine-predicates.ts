@@ -1,4 +1,3 @@
-import { queryPatterns } from "../sparql/patterns.ts";
 import type { QueryTree } from "../sparql/query.ts";
 
 /** Prefixes of predicates that engines match by code or by an index: no triple has them. */
@@ -37,4 +36,4 @@ export const isEnginePredicate = (iri: string): boolean => prefixes.some((prefix
 
 /** True if a query has such a predicate outside of SERVICE: arguments beside it need be no triples either. */
 export const usesEnginePredicate = (query: QueryTree): boolean =>
-  queryPatterns(query).some(({ predicate }) => predicate.kind === "iri" && isEnginePredicate(predicate.iri));
+  query.patterns.some(({ predicate }) => predicate.kind === "iri" && isEnginePredicate(predicate.iri));

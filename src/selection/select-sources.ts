@@ -1,9 +1,9 @@
+import { itemAt } from "../values.ts";
 import type { DirectPlan, FederatedPlan, MergedMembers, PlannedEndpoint, PlanNote } from "../plan/query-plan.ts";
 import type { SelectOptions } from "../plan/plan-request.ts";
 import type { AskedPattern, PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
-import { constructsOf, queryPatterns } from "../sparql/patterns.ts";
 import { isEnginePredicate } from "./engine-predicates.ts";
-import { isWord, type Query, parseQuery, tokenAt, splitClauses, isAggregateOfAll } from "../sparql/query.ts";
+import { isWord, type Query, parseQuery, splitClauses } from "../sparql/query.ts";
 import type { FactTable } from "./fact-table.ts";
 import { exclusionsOf, withExclusions } from "./exclusions.ts";
 import { type Lacks, MemberView } from "./member-view.ts";
@@ -67,7 +67,7 @@ type Found = ReadonlyMap<string, PatternSources | undefined>;
 
 /** The different patterns outside of every SERVICE, by key. */
 function shapesOf(query: Query): ReadonlyMap<string, Shape> {
-  const asked: Shape[] = queryPatterns(query).filter(({ graph }) => graph !== "none");
+  const asked: Shape[] = query.patterns.filter(({ graph }) => graph !== "none");
   const isGraph = query.tokens.some((token) => isWord(token, "GRAPH"));
   // The names of graphs may be asked for, which every member may have.
   if (isGraph) asked.push({ subject: anything, predicate: anything, object: anything, graph: "named" });
@@ -192,8 +192,8 @@ function leftOutMessage(leftOut: number, all: number, found: Found): string {
 /** Answers with fewer rows are not cut without a sign. */
 const fewRows = 1_000;
 
-const hasFewRows = ({ kind, ast }: Query, limit = fewRows): boolean =>
-  kind === "boolean" || limit < fewRows || (ast.queryType === "SELECT" && isAggregateOfAll(ast));
+const hasFewRows = ({ kind, limit = fewRows, isAggregateOfAll }: Query): boolean =>
+  kind === "boolean" || limit < fewRows || isAggregateOfAll;
 
 /**
  * The same query for the only member that has data for it; undefined where a federation and an endpoint could differ. Where
@@ -205,11 +205,11 @@ function exclusivePlan(
   cutsKnown: (endpoint: PlannedEndpoint) => boolean,
 ): DirectPlan | FederatedPlan | undefined {
   const [endpoint] = plan.over?.members ?? [];
-  const isPortable = plan.clauses.length === 0 && constructsOf(query).portable;
+  const isPortable = plan.clauses.length === 0 && query.constructs.portable;
   if (endpoint === undefined || endpoint.interface !== undefined || !isPortable) return undefined;
   const { answer, notes, exclusions } = plan;
-  const limit = query.ast.queryType === "SELECT" ? query.ast.limit : undefined;
-  if (!hasFewRows(query, limit) && !cutsKnown(endpoint)) return asClause(plan, query, endpoint);
+  const { limit } = query;
+  if (!hasFewRows(query) && !cutsKnown(endpoint)) return asClause(plan, query, endpoint);
   const none = { silent: undefined, defaultGraphs: [], namedGraphs: [] };
   const columns = query.columns;
   const facts = plan.over?.selection?.facts;
@@ -221,7 +221,7 @@ function asClause(plan: FederatedPlan, query: Query, endpoint: PlannedEndpoint):
   const { text, tokens, ast } = query;
   const columns = query.columns?.asked.map((name) => `?${name}`) ?? [];
   if (columns.length === 0 || ("order" in ast && ast.order !== undefined)) return undefined;
-  const at = tokenAt(tokens, query.prologue.length).start;
+  const at = itemAt(tokens, query.prologue.length).start;
   const select = `SELECT ${columns.join(" ")} WHERE { SERVICE <${endpoint.url}> { ${text.slice(at)}\n} }`;
   const asked = text.slice(0, at) + select;
   const { skeleton, clauses } = splitClauses(parseQuery(asked));

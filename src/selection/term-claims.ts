@@ -8,7 +8,6 @@ import {
 } from "../plan/source-selection.ts";
 import { stringText } from "../rdf/term-text.ts";
 import { xsd } from "../rdf/vocabularies.ts";
-import { isSummary, queryPatterns } from "../sparql/patterns.ts";
 import { parseQuery } from "../sparql/query.ts";
 import type { FactTable } from "./fact-table.ts";
 
@@ -51,9 +50,9 @@ function isOnePattern(query: string): boolean {
   const parsed = parseQuery(query);
   const { where, values } = parsed.ast;
   return (
-    queryPatterns(parsed).length < 2 &&
+    parsed.patterns.length < 2 &&
     !/"(?:pathType|values)"/u.test(JSON.stringify({ where, ...(values && { values }) })) &&
-    !isSummary(parsed.ast)
+    !parsed.isSummary
   );
 }
 

@@ -3,8 +3,8 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import type { Finder } from "../registry/find.ts";
-import { parseQuery, withServiceUrls } from "../sparql/query.ts";
-import { type UsedTerm, usedTerms } from "../sparql/patterns.ts";
+import { parseQuery, type Query, withServiceUrls } from "../sparql/query.ts";
+import { type UsedTerm } from "../sparql/patterns.ts";
 import { deviationsOf } from "./judge.ts";
 import { notRun, outcomeOf } from "./outcome.ts";
 import type { Outcome, Watch, WatchDefinition } from "./watch.ts";
@@ -89,9 +89,9 @@ interface TermGroup extends WatchDefinition {
 
 /** The terms of a query by who is asked for them; none of a query that only its endpoint understands. */
 function termGroups({ query, ...target }: Watch, { catalog }: RunnerOptions): readonly TermGroup[] {
-  let groups: ReturnType<typeof usedTerms> = [];
+  let groups: Query["usedTerms"] = [];
   try {
-    groups = usedTerms(parseQuery(withServiceUrls(query, (id) => catalog.byId(id)?.url).text));
+    groups = parseQuery(withServiceUrls(query, (id) => catalog.byId(id)?.url).text).usedTerms;
   } catch {
     return [];
   }

@@ -161,7 +161,7 @@ export const modules: readonly Module[] = [
     imports: [
       { module: "sparql" },
       { module: "engine/expressions", files: ["regular-expressions.ts"] },
-      { module: "rdf", files: ["key-rule.ts", "term-text.ts", "well-known-prefixes.ts"] },
+      { module: "rdf", files: ["key-rule.ts", "term-text.ts", "vocabularies.ts", "well-known-prefixes.ts"] },
       catalogTypes,
       { module: "results", files: ["model.ts"], typesOnly: true },
     ],

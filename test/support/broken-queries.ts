@@ -1,6 +1,7 @@
+import type * as RDF from "@rdfjs/types";
 import { rdf } from "../../src/rdf/vocabularies.ts";
-import { type TextEdit, type Query, parseQuery, writtenIri, type TokenRange } from "../../src/sparql/query.ts";
-import { patternTerm, type PatternTerm } from "../../src/sparql/patterns.ts";
+import { type TextEdit, type Query, parseQuery, type TokenRange } from "../../src/sparql/query.ts";
+import { type PatternTerm } from "../../src/sparql/patterns.ts";
 import type { Random } from "./random.ts";
 import type { DataTruth, PropertyTruth } from "./void-truth.ts";
 
@@ -41,7 +42,11 @@ export function writtenIn(parsed: Query): Pick<Breakable, "triples" | "compared"
   const compared: { name: string; constant: Written }[] = [];
   const written = (node: object): Written | undefined => {
     const range = parsed.places.get(node as never);
-    return range && "termType" in node ? { range, term: patternTerm(node as never) } : undefined;
+    if (range === undefined || !("termType" in node)) return undefined;
+    const { termType, value } = node as RDF.Term;
+    if (termType === "NamedNode") return { range, term: { kind: "iri", iri: value } };
+    if (termType === "Literal") return { range, term: { kind: "literal", literal: node as RDF.Literal } };
+    return { range, term: { kind: "variable", name: termType === "BlankNode" ? `_:${value}` : value } };
   };
   const compare = (args: readonly object[]): void => {
     const sides = args.map((each) => written(each));
@@ -121,7 +126,7 @@ export const breaks: Readonly<Record<string, Break>> = {
       const others = [...truth.classPartitions].filter(([, { properties }]) =>
         used.some((iri) => !properties.has(iri)),
       );
-      return others.map(([iri]) => ({ range: object.range, replacement: writtenIri(parsed.prologue, iri) }));
+      return others.map(([iri]) => ({ range: object.range, replacement: parsed.prologue.written(iri) }));
     });
     const way = pick(ways, random);
     return way && [way];
@@ -206,7 +211,7 @@ export const breaks: Readonly<Record<string, Break>> = {
       const literals = classes.flatMap(({ properties }) =>
         [...properties].filter(([, { objectClasses, datatypes }]) => objectClasses.size === 0 && datatypes.size > 0),
       );
-      return literals.map(([iri]) => ({ range: predicate.range, replacement: writtenIri(parsed.prologue, iri) }));
+      return literals.map(([iri]) => ({ range: predicate.range, replacement: parsed.prologue.written(iri) }));
     });
     const way = pick(ways, random);
     return way && [way];

@@ -19,7 +19,6 @@ export function readOnlyCatalog(
   return {
     ...createCatalog(entries, [], { publicUrl: fakeSettings.publicUrl, federations }),
     document: () => undefined,
-    authorship: () => undefined,
     documents: () => [],
     drift: [],
     write: refused,

@@ -62,7 +62,7 @@ const plants: Readonly<Partial<Record<FaultKind, Plant>>> & Record<string, Plant
   },
   "a condition less": ({ query, random }) => {
     const filters = (query.outline.where?.elements ?? []).filter(
-      (element) => element.kind === "filter" && element.exists.length === 0 && constants(query, element).length > 0,
+      (element) => element.kind === "filter" && element.groups.length === 0 && constants(query, element).length > 0,
     );
     if (filters.length === 0) return undefined;
     const { from, to } = random.pick(filters);

@@ -12,7 +12,7 @@ export function serviced(text: string, endpoints: ReadonlyMap<string, DataTruth>
   const { where } = parsed.outline;
   if (
     where === undefined ||
-    where.elements.some((each) => each.kind !== "triples" && !(each.kind === "filter" && each.exists.length === 0))
+    where.elements.some((each) => each.kind !== "triples" && !(each.kind === "filter" && each.groups.length === 0))
   )
     return undefined;
   const filters = where.elements.filter(({ kind }) => kind === "filter").map((element) => parsed.textOf(element));

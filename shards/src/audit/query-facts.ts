@@ -1,6 +1,5 @@
 import { isObject } from "../guards.ts";
 import type { Query } from "../../../src/sparql/query.ts";
-import { queryPatterns } from "../../../src/sparql/patterns.ts";
 import { rdf } from "../../../src/rdf/vocabularies.ts";
 
 /** A query as the checks read it. Variables are named without `?`; variables of subqueries that are renamed have both names. */
@@ -79,7 +78,7 @@ function readPatterns(query: Query, nodes: readonly Node[]) {
   const [terms, things] = [new Set<string>(), new Set<string>()];
   const [properties, subjects, classes]: readonly [Sets, Sets, Sets] = [new Map(), new Map(), new Map()];
   const literals: UsedLiteral[] = [];
-  for (const { subject, predicate, object } of queryPatterns(query)) {
+  for (const { subject, predicate, object } of query.patterns) {
     const property = predicate.kind === "iri" ? predicate.iri : "";
     const of = subject.kind === "variable" ? subject.name : "";
     if (subject.kind === "iri") things.add(subject.iri);

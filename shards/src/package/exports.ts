@@ -2,15 +2,15 @@ import type * as RDF from "@rdfjs/types";
 import { dataFactory as f } from "../../../src/rdf/triple-index.ts";
 import { rdf, rdfs, shacl, vocabularyPrefixes } from "../../../src/rdf/vocabularies.ts";
 import { writeTurtle } from "../../../src/rdf/write-turtle.ts";
-import type { QueryForm } from "../../../src/sparql/query.ts";
 import type { Solution } from "./whole-store.ts";
 import type { GoldAnswer } from "./gold-answer.ts";
+import type { Query } from "../../../src/sparql/query.ts";
 
 /** A question of the package with what other tools read of it. */
 export interface ExportedQuestion {
   readonly id: string;
   readonly question: string;
-  readonly form: QueryForm;
+  readonly form: Query["form"];
   readonly query: string;
   readonly gold: string;
   readonly trivial: string;
@@ -101,7 +101,7 @@ function qaldAnswer(answer: GoldAnswer, bindings: readonly Solution[]): object {
 
 const schemaTarget = "https://schema.org/target";
 const federatesWith = "https://purl.expasy.org/sparql-examples/ontology#federatesWith";
-const executables: Readonly<Record<QueryForm, readonly [type: string, property: string]>> = {
+const executables: Readonly<Record<Query["form"], readonly [type: string, property: string]>> = {
   SELECT: ["SPARQLSelectExecutable", shacl.select],
   ASK: ["SPARQLAskExecutable", shacl.ask],
   CONSTRUCT: ["SPARQLConstructExecutable", shacl.construct],

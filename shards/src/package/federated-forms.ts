@@ -1,13 +1,7 @@
 import { type PatternHomes, serviceQuery } from "../../../src/plan/portable-plan.ts";
 import { iriText, literalText } from "../../../src/rdf/term-text.ts";
-import { elementsWithin, groupsOfSelect, type Query, parseQuery, resolveIri } from "../../../src/sparql/query.ts";
-import {
-  type PatternTerm,
-  type PlacedPattern,
-  queryPatterns,
-  type TripleText,
-  tripleTexts,
-} from "../../../src/sparql/patterns.ts";
+import { elementsWithin, type Query, parseQuery } from "../../../src/sparql/query.ts";
+import { type PatternTerm, type PlacedPattern, type TripleText, tripleTexts } from "../../../src/sparql/patterns.ts";
 import { valueOf, type WholeStore } from "./whole-store.ts";
 
 /** A shard as federated queries see it. */
@@ -74,7 +68,7 @@ function plainQuery(query: Query): Query {
   const { tokens, prologue } = query;
   const edits = tokens.flatMap((token, at) =>
     token.kind === "pname" && token.text.includes("\\")
-      ? [{ range: { from: at, to: at + 1 }, replacement: iriText(resolveIri(prologue, token)) }]
+      ? [{ range: { from: at, to: at + 1 }, replacement: iriText(prologue.iriOf(token)) }]
       : [],
   );
   const body = { from: prologue.length, to: tokens.length };
@@ -95,7 +89,7 @@ const textOfTriple = ({ subject, predicate, object }: TripleText): string =>
 
 /** The patterns that a triple pattern of a query, which may have a path, asks for. */
 const patternsOf = (query: Query, triple: string): readonly PlacedPattern[] =>
-  queryPatterns(parseQuery(`${query.textOf({ from: 0, to: query.prologue.length })}\nSELECT * WHERE { ${triple} }`));
+  parseQuery(`${query.textOf({ from: 0, to: query.prologue.length })}\nSELECT * WHERE { ${triple} }`).patterns;
 
 /** The graphs, which are named by the shards' URLs, with a match of one of these patterns. */
 async function urlsWith(store: WholeStore, patterns: readonly PlacedPattern[]): Promise<readonly string[]> {
@@ -141,6 +135,6 @@ async function likelyHomes(
 /** The text with GRAPH in the place of SERVICE: what one store with the shards as named graphs is asked. */
 export function graphForm(text: string): string {
   const query = parseQuery(text);
-  const services = [...elementsWithin(groupsOfSelect(query.outline))].filter(({ kind }) => kind === "service");
+  const services = [...elementsWithin(query.outline.groups)].filter(({ kind }) => kind === "service");
   return query.cut(services.map(({ from }) => ({ range: { from, to: from + 1 }, replacement: "GRAPH" })));
 }

@@ -1,15 +1,12 @@
+import { itemAt } from "../../../src/values.ts";
 import {
   type Element,
   elementsWithin,
   type Group,
-  groupsOf,
-  groupsOfSelect,
   groupsWithin,
   isAggregated,
-  selectsOf,
   type Query,
   parseQuery,
-  tokenAt,
 } from "../../../src/sparql/query.ts";
 import type { RuleKind } from "../rules/problem.ts";
 import { graphForm } from "./federated-forms.ts";
@@ -44,7 +41,7 @@ export async function strataOf(gold: string, store: WholeStore): Promise<readonl
   const query = parseQuery(graphForm(gold));
   const found = new Set<Stratum>();
   const literals = new Set<string>();
-  for (const group of groupsWithin(groupsOfSelect(query.outline))) {
+  for (const group of groupsWithin(query.outline.groups)) {
     const parts = group.elements.map((element) => partOf(query, element)).filter(({ shards }) => shards.size > 0);
     if (parts.some(isUnion)) found.add("union");
     for (const pair of pairsOf(parts)) {
@@ -77,8 +74,8 @@ function strataOfPair(query: Query, group: Group, pair: Pair): readonly Stratum[
 }
 
 function partOf(query: Query, element: Element): Part {
-  const inside = [element, ...elementsWithin(groupsOf(element))];
-  const shards = inside.flatMap((each) => (each.kind === "graph" ? [tokenAt(query.tokens, each.name).text] : []));
+  const inside = [element, ...elementsWithin(element.groups)];
+  const shards = inside.flatMap((each) => (each.kind === "graph" ? [itemAt(query.tokens, each.name).text] : []));
   const names = isTest({ element }) ? query.variablesIn(element) : query.visibleIn(element);
   return { element, shards: new Set(shards), names };
 }
@@ -86,7 +83,7 @@ function partOf(query: Query, element: Element): Part {
 const isTest = ({ element }: Pick<Part, "element">): boolean => element.kind === "filter" || element.kind === "minus";
 
 const isUnion = ({ element, shards }: Part): boolean =>
-  element.kind === "union" && element.branches.length > 1 && shards.size > 1;
+  element.kind === "union" && element.groups.length > 1 && shards.size > 1;
 
 /** Two parts each, but for those at one and the same shard. */
 const pairsOf = (parts: readonly Part[]): readonly Pair[] =>
@@ -97,7 +94,7 @@ const pairsOf = (parts: readonly Part[]): readonly Pair[] =>
 /** True if a FILTER with `=` or a BIND of the group ties a variable of one part to one of the other. */
 function comparesIn(query: Query, { elements }: Group, [one, other]: Pair): boolean {
   return elements.some((element) => {
-    if (element.kind === "filter" && (element.exists.length > 0 || !query.textOf(element).includes("="))) return false;
+    if (element.kind === "filter" && (element.groups.length > 0 || !query.textOf(element).includes("="))) return false;
     if (element.kind !== "filter" && element.kind !== "bind") return false;
     const mentioned = query.variablesIn(element);
     const own = [one.names.difference(other.names), other.names.difference(one.names)];
@@ -107,7 +104,7 @@ function comparesIn(query: Query, { elements }: Group, [one, other]: Pair): bool
 
 const subjectsIn = ({ element }: Part): ReadonlySet<string> =>
   new Set(
-    elementsWithin(groupsOf(element)).flatMap((each) =>
+    elementsWithin(element.groups).flatMap((each) =>
       each.kind === "triples"
         ? each.triples.flatMap(({ subject }) => (subject.termType === "Variable" ? [subject.value] : []))
         : [],
@@ -121,7 +118,7 @@ function literalQuery(query: Query, { element }: Part, name: string): string {
 }
 
 const isAggregateOverUnion = (query: Query): boolean =>
-  selectsOf(query.outline).some(
+  query.selects.some(
     ({ tree, where }) =>
       "variables" in tree &&
       tree.queryType === "SELECT" &&
@@ -140,13 +137,13 @@ export async function neededShards(
 ): Promise<readonly string[] | undefined> {
   if (shards.length > mostShards) return undefined;
   const query = parseQuery(graphForm(gold));
-  const graphs = elementsWithin(groupsOfSelect(query.outline))
+  const graphs = elementsWithin(query.outline.groups)
     .filter(({ kind }) => kind === "graph")
     .toArray();
   const needed: string[] = [];
   for (const { id, url } of shards) {
     const lost = graphs.flatMap((element) =>
-      element.kind === "graph" && tokenAt(query.tokens, element.name).text === `<${url}>`
+      element.kind === "graph" && itemAt(query.tokens, element.name).text === `<${url}>`
         ? [{ range: { from: element.name, to: element.name + 1 }, replacement: "<urn:fedway:down>" }]
         : [],
     );

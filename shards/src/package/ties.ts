@@ -1,12 +1,5 @@
 import { compareText } from "../../../src/rdf/canonical.ts";
-import {
-  type Group,
-  groupsOf,
-  groupsOfSelect,
-  groupsWithin,
-  type Query,
-  parseQuery,
-} from "../../../src/sparql/query.ts";
+import { type Group, groupsWithin, type Query, parseQuery } from "../../../src/sparql/query.ts";
 import { rowsOfTerms } from "../verify/answer-store.ts";
 import { type KeyedQuery, keyedQuery } from "../verify/uncut-query.ts";
 import { cellsOf } from "./canonical-rows.ts";
@@ -82,7 +75,7 @@ export async function chosenQueries(query: Query, store: WholeStore): Promise<Ch
  * graph of the store.
  */
 function limitedGroups({ outline }: Query): readonly Group[] | undefined {
-  const groups = [...groupsWithin(groupsOfSelect(outline))];
+  const groups = [...groupsWithin(outline.groups)];
   const limited = groups.filter(
     ({ select }) => select !== undefined && ("limit" in select.tree || "offset" in select.tree),
   );
@@ -90,7 +83,7 @@ function limitedGroups({ outline }: Query): readonly Group[] | undefined {
   const elsewhere = groups
     .flatMap(({ elements }) => elements)
     .filter(({ kind }) => kind === "filter" || kind === "bind" || kind === "graph" || kind === "service")
-    .flatMap(groupsOf);
+    .flatMap((element) => element.groups);
   const apart = new Set(groupsWithin([...tested, ...elsewhere]));
   const isUnknown = outline.datasets.length > 0 || limited.some((group) => apart.has(group));
   return limited.length > 0 && isUnknown ? undefined : limited;

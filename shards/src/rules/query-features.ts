@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { setImmediate as otherWork } from "node:timers/promises";
-import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/patterns.ts";
+import { type PatternTerm, type PlacedPattern } from "../../../src/sparql/patterns.ts";
 import { parseQuery } from "../../../src/sparql/query.ts";
 import type { QueryFeatures, ShardQuery, Pattern, TriplePlace, FeatureOptions } from "./problem.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
@@ -33,7 +33,7 @@ const queriesAtATime = 20;
 
 /** Reads the patterns of a query. @throws FedwayError as `parseQuery`; `loadQueries` has left such texts out */
 export function readQuery(query: ShardQuery): ReadQuery {
-  return { query, patterns: queryPatterns(parseQuery(query.text)) };
+  return { query, patterns: parseQuery(query.text).patterns };
 }
 
 /**

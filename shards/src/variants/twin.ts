@@ -1,6 +1,7 @@
+import { itemAt } from "../../../src/values.ts";
 import { iriText, stringText } from "../../../src/rdf/term-text.ts";
 import { xsd } from "../../../src/rdf/vocabularies.ts";
-import { type TextEdit, tokenAt } from "../../../src/sparql/query.ts";
+import { type TextEdit } from "../../../src/sparql/query.ts";
 import { isObject } from "../guards.ts";
 import { isOrdered, localName, type Renaming } from "./renaming.ts";
 import { type DataFacts, isText, type PropertyFacts, type ReadQuery } from "./twin-facts.ts";
@@ -119,7 +120,7 @@ export class Twin {
       if (renamed === value || range === undefined) return [];
       names.set(isIri ? spoken(value) : value, isIri ? spoken(renamed) : renamed);
       if (isIri) return [parsed.termEdit(range, iriText(renamed))];
-      const isQuoted = tokenAt(parsed.tokens, range.from).kind === "string";
+      const isQuoted = itemAt(parsed.tokens, range.from).kind === "string";
       if (!isQuoted) return [{ range, replacement: renamed }];
       return [{ range: { from: range.from, to: range.from + 1 }, replacement: stringText(renamed) }];
     });

@@ -1,13 +1,6 @@
+import { itemAt } from "../../../src/values.ts";
 import { xsd } from "../../../src/rdf/vocabularies.ts";
-import {
-  type Element,
-  type Group,
-  groupsOf,
-  type SelectOutline,
-  type Query,
-  resolveIri,
-  tokenAt,
-} from "../../../src/sparql/query.ts";
+import { type Element, type Group, type SelectOutline, type Query } from "../../../src/sparql/query.ts";
 
 /**
  * A subselect inside EXISTS or NOT EXISTS that has the same solutions for every solution that is tested, so that it
@@ -40,14 +33,14 @@ const unsteady = new Set([
 
 /** The casts of SPARQL 1.1 Query, section 17.5, give the same always; what other functions do is not known. */
 function isUnknownFunction(query: Query, at: number): boolean {
-  const token = tokenAt(query.tokens, at);
+  const token = itemAt(query.tokens, at);
   if ((token.kind !== "iri" && token.kind !== "pname") || query.tokens[at + 1]?.text !== "(") return false;
-  return !resolveIri(query.prologue, token).startsWith(xsd.namespace);
+  return !query.prologue.iriOf(token).startsWith(xsd.namespace);
 }
 
 function isSteady(query: Query, group: Group): boolean {
   for (let at = group.from; at < group.to; at++) {
-    const token = tokenAt(query.tokens, at);
+    const token = itemAt(query.tokens, at);
     if ((token.kind === "word" && unsteady.has(token.text)) || isUnknownFunction(query, at)) return false;
   }
   return true;
@@ -93,7 +86,7 @@ class Search {
     // Another graph is the active one there, or another service.
     if (element.kind === "graph" || element.kind === "service") return;
     const isTest = element.kind === "filter" || element.kind === "bind";
-    for (const group of groupsOf(element)) this.group(group, isTest ? group : exists);
+    for (const group of element.groups) this.group(group, isTest ? group : exists);
   }
 
   private take(candidate: Candidate): boolean {

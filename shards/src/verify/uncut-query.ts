@@ -1,13 +1,5 @@
 import { itemAt } from "../../../src/values.ts";
-import {
-  type TextEdit,
-  projectsAll,
-  type TokenRange,
-  isWord,
-  type Query,
-  type Token,
-  tokenAt,
-} from "../../../src/sparql/query.ts";
+import { type TextEdit, type TokenRange, isWord, type Query, type Token } from "../../../src/sparql/query.ts";
 
 /**
  * The text of a SELECT without its LIMIT and OFFSET, whose rows also have what they are ordered by. Data that gives it
@@ -41,7 +33,7 @@ export function keyedQuery(query: Query): KeyedQuery | undefined {
   const columns = query.projected(outline);
   const isColumn = (key: TokenRange): boolean => columns.has(variableOf(tokens, key) ?? "");
   const more = keys.filter((key) => !isColumn(key));
-  const isSet = isWord(tokens[outline.head.from + 1], "DISTINCT", "REDUCED") || projectsAll(outline);
+  const isSet = isWord(tokens[outline.head.from + 1], "DISTINCT", "REDUCED") || outline.projectsAll;
   if (isSet && more.length > 0) return undefined;
   const last = { from: outline.head.to - 1, to: outline.head.to };
   const names = freshNames(query, more.length);
@@ -63,7 +55,7 @@ export function keyedQuery(query: Query): KeyedQuery | undefined {
 const slices = ({ tokens, outline }: Query) =>
   [...bracketed(tokens, outline.tail)].flatMap(({ at, token, depth }) =>
     depth === 0 && isWord(token, "LIMIT", "OFFSET")
-      ? [{ word: token.text, rows: Number(tokenAt(tokens, at + 1).text), range: { from: at, to: at + 2 } }]
+      ? [{ word: token.text, rows: Number(itemAt(tokens, at + 1).text), range: { from: at, to: at + 2 } }]
       : [],
   );
 
@@ -78,7 +70,7 @@ interface BracketedToken {
 function* bracketed(tokens: readonly Token[], range: TokenRange): Generator<BracketedToken> {
   let depth = 0;
   for (let at = range.from; at < range.to; at++) {
-    const token = tokenAt(tokens, at);
+    const token = itemAt(tokens, at);
     if (token.kind === "punct" && token.text === ")") depth--;
     yield { at, token, depth };
     if (token.kind === "punct" && token.text === "(") depth++;
@@ -105,7 +97,7 @@ function behindOrderBy(tokens: readonly Token[], tail: TokenRange): number {
 
 /** A variable; otherwise everything up to the bracket that closes the first one. */
 function keyEnd(tokens: readonly Token[], range: TokenRange): number {
-  if (tokenAt(tokens, range.from).kind === "var") return range.from + 1;
+  if (itemAt(tokens, range.from).kind === "var") return range.from + 1;
   for (const { at, token, depth } of bracketed(tokens, range)) {
     if (depth === 0 && token.kind === "punct" && token.text === ")") return at + 1;
   }
@@ -114,7 +106,7 @@ function keyEnd(tokens: readonly Token[], range: TokenRange): number {
 
 /** The variable that is all of a key, in brackets or not. */
 function variableOf(tokens: readonly Token[], { from, to }: TokenRange): string | undefined {
-  const token = tokenAt(tokens, to - from === 3 ? from + 1 : from);
+  const token = itemAt(tokens, to - from === 3 ? from + 1 : from);
   return token.kind === "var" && to - from <= 3 ? token.text.slice(1) : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { rdf } from "../../rdf/vocabularies.ts";
-import { isPath, patternTerm, type PatternTerm, type PlacedPattern } from "../../sparql/patterns.ts";
+import { type PatternTerm, type PlacedPattern } from "../../sparql/patterns.ts";
 import { type EndpointModels, joinsOf } from "../../registry/model.ts";
-import { type Element, isWord, type Query, writtenIri } from "../../sparql/query.ts";
+import { type Element, isWord, type Query } from "../../sparql/query.ts";
 import type { QueryScope } from "./query-scope.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -50,9 +50,8 @@ function heavyScope(parsed: Query, estimates: readonly Estimate[]): string | und
 
 const numberText = (rows: number): string => rows.toLocaleString("en");
 
-function isCut({ ast, tokens }: Query): boolean {
-  const hasLimit = ast.queryType === "SELECT" && ast.limit !== undefined;
-  return hasLimit || ast.queryType === "ASK" || tokens.some((token) => isWord(token, ...aggregates));
+function isCut({ form, limit, tokens }: Query): boolean {
+  return limit !== undefined || form === "ASK" || tokens.some((token) => isWord(token, ...aggregates));
 }
 
 /** The joins of scopes in turn: each value of the side with more of them meets all rows of the other side that have it. */
@@ -135,7 +134,11 @@ function partsOf({ outline, tokens }: Query, scopes: readonly QueryScope[]): rea
       return element.triples.map(({ subject, predicate, object }) => ({
         isTriple: true,
         names: new Set(
-          [subject, object, ...(isPath(predicate) ? [] : [predicate])].flatMap((term) => namesIn(patternTerm(term))),
+          [subject, predicate, object].flatMap((term) => {
+            if (!("termType" in term)) return [];
+            if (term.termType === "BlankNode") return [`_:${term.value}`];
+            return term.termType === "Variable" ? [term.value] : [];
+          }),
         ),
       }));
     });
@@ -194,8 +197,8 @@ function joinText({ prologue }: Query, ids: readonly string[], models: EndpointM
     const [join] = joinsOf(models, id, new Set(ids.slice(at + 1)));
     if (join === undefined) continue;
     const [from, to] = "back" in join && join.back ? [join.with, id] : [id, join.with];
-    if (join.how === "subjects") return `both ${from} and ${to} have ${writtenIri(prologue, join.class)}: `;
-    return `${writtenIri(prologue, join.property)} leads from ${from} to ${to}: `;
+    if (join.how === "subjects") return `both ${from} and ${to} have ${prologue.written(join.class)}: `;
+    return `${prologue.written(join.property)} leads from ${from} to ${to}: `;
   }
   return "";
 }

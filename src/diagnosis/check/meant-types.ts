@@ -3,7 +3,7 @@ import { iriText, literalText, stringText } from "../../rdf/term-text.ts";
 import { languageTypes, rdf, xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts } from "../../results/terms.ts";
 import type { Query } from "../../sparql/query.ts";
-import type { Constraint, JoinedPattern, PlacedTerm } from "../../sparql/patterns.ts";
+import type { Constraint, JoinedPattern } from "../../sparql/patterns.ts";
 import type { Offer } from "./query-scope.ts";
 import { isNumeric, type TermType } from "./term-types.ts";
 import { type Contradiction, isType, type TypeChecker, typesOf } from "./type-check.ts";
@@ -96,7 +96,7 @@ const otherClasses: Rewrite = (pattern, _, known) =>
     why: "the class has all of the properties",
   }));
 
-const middle: PlacedTerm = { term: { kind: "variable", name: "_:between" } };
+const middle: JoinedPattern["subject"] = { term: { kind: "variable", name: "_:between" } };
 
 /** Properties of the same name, and those that lead from the subject, or to the object, by a node between. */
 const otherSteps: Rewrite = (pattern, written, known) => {
@@ -105,7 +105,7 @@ const otherSteps: Rewrite = (pattern, written, known) => {
   return termsOf(pattern, "properties", known).flatMap((iri): readonly Rewriting[] => {
     if (iri === rdf.type) return [];
     const name = iriText(iri);
-    const step = (from: PlacedTerm, to: PlacedTerm): JoinedPattern => ({
+    const step = (from: JoinedPattern["subject"], to: JoinedPattern["subject"]): JoinedPattern => ({
       ...pattern,
       subject: from,
       predicate: placedIri(iri),
@@ -134,7 +134,7 @@ function termsOf(pattern: JoinedPattern, kind: "classes" | "properties", { check
   return [...new Set(iris)].slice(0, mostTerms);
 }
 
-const placedIri = (iri: string): PlacedTerm => ({ term: { kind: "iri", iri } });
+const placedIri = (iri: string): JoinedPattern["subject"] => ({ term: { kind: "iri", iri } });
 const lastName = (iri: string): string => /(?<![^/#:])[^/#:]*$/u.exec(iri)?.[0] ?? iri;
 
 /** A constant in the forms that the values of its property have. */

@@ -1,7 +1,8 @@
+import type * as RDF from "@rdfjs/types";
 import type { Finder } from "../../registry/find.ts";
-import type { Query } from "../../sparql/query.ts";
+import type { Query, TokenRange } from "../../sparql/query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
-import { type Constraint, type ValueConstant, valueConstants } from "../../sparql/patterns.ts";
+import type { Constraint } from "../../sparql/patterns.ts";
 import { literalText } from "../../rdf/term-text.ts";
 
 const mostConstants = 5;
@@ -67,5 +68,35 @@ function offersFor(parsed: Query, constant: ValueConstant, { hits, isCertain }: 
       score: sure + score / 100,
       why: isSame ? "the data have the text in this form" : "the value of the data that is most like it",
     };
+  });
+}
+
+/** A literal that a property is asked for, as its object or by `=`. */
+interface ValueConstant {
+  /** IRI. */
+  readonly property: string;
+  readonly service: string | undefined;
+  readonly literal: RDF.Literal;
+  readonly range: TokenRange;
+}
+
+/** The literals that properties are asked for. */
+function valueConstants(constraints: readonly Constraint[]): readonly ValueConstant[] {
+  const comparisons = constraints.filter((each) => each.kind === "comparison");
+  const equal = Map.groupBy(
+    comparisons.filter(({ operator }) => operator === "="),
+    ({ name }) => name,
+  );
+  return constraints.flatMap((pattern) => {
+    if (pattern.kind !== "pattern" || pattern.predicate.term.kind !== "iri") return [];
+    const { object, scope } = pattern;
+    const { iri: property } = pattern.predicate.term;
+    const same = object.term.kind === "variable" ? (equal.get(object.term.name) ?? []) : [];
+    const compared = same
+      .filter((other) => pattern.scope.joinWith(other.scope, other.name))
+      .map(({ constant }) => constant);
+    return [object, ...compared].flatMap(({ term, range }) =>
+      term.kind === "literal" && range ? [{ property, service: scope.service, literal: term.literal, range }] : [],
+    );
   });
 }

@@ -1,5 +1,5 @@
-import { type ServiceClause, type TokenRange, type TextEdit, type Query, resolveIri } from "../../sparql/query.ts";
-import { type PlacedPattern, queryPatterns } from "../../sparql/patterns.ts";
+import { type ServiceClause, type TokenRange, type TextEdit, type Query } from "../../sparql/query.ts";
+import { type PlacedPattern } from "../../sparql/patterns.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { Repair } from "../../errors/fedway-error.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -39,7 +39,7 @@ export function scopesOf(
 ): readonly QueryScope[] {
   const { services } = parsed;
   const byClause = new Map<ServiceClause | undefined, PlacedPattern[]>();
-  for (const pattern of queryPatterns(parsed, { services: true })) {
+  for (const pattern of parsed.allPatterns) {
     const clause = clauseOf(pattern, services);
     const own = byClause.get(clause);
     if (own) own.push(pattern);
@@ -78,7 +78,7 @@ export function tokensOf({ tokens, prologue }: Query, iri: string, ranges: reado
   const isSame = (at: number): boolean => {
     const token = tokens[at];
     if (token?.kind === "word") return token.text === "A" && iri === rdf.type;
-    return (token?.kind === "iri" || token?.kind === "pname") && resolveIri(prologue, token) === iri;
+    return (token?.kind === "iri" || token?.kind === "pname") && prologue.iriOf(token) === iri;
   };
   return ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, step) => from + step).filter(isSame));
 }

@@ -1,7 +1,6 @@
 import { lackOf } from "../../plan/known-terms.ts";
 import type { KnownTerms, PlanContext, Remarks } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
-import { usedTerms } from "../../sparql/patterns.ts";
 import { describedStatement, describedText } from "../evidence.ts";
 
 /** Limit of terms with suggestions: planning waits for them. */
@@ -14,7 +13,7 @@ const mostRemarks = 5;
 export function createRemarks(terms: KnownTerms, { catalog }: Pick<PlanContext, "catalog">): Remarks {
   return (parsed, plan, { entry, over }) => {
     const outside = entry ? [entry] : (over?.members ?? (plan.kind === "direct" ? [plan.endpoint] : []));
-    const lacking = usedTerms(parsed).flatMap(({ service, terms: used }) => {
+    const lacking = parsed.usedTerms.flatMap(({ service, terms: used }) => {
       const asked = service === undefined ? outside : [entryMeant(service, catalog)];
       const ids = asked.flatMap((each) => each?.id ?? []);
       if (ids.length === 0 || ids.length < asked.length) return [];

@@ -1,5 +1,5 @@
 import { rdf } from "../../rdf/vocabularies.ts";
-import { type Constraint, isRequired, joinOf, type PatternTerm } from "../../sparql/patterns.ts";
+import { type Constraint, type PatternTerm } from "../../sparql/patterns.ts";
 import {
   type Certainty,
   EndpointTypes,
@@ -93,7 +93,7 @@ export class TypeChecker {
 
   #between(one: Typed, other: Typed): Contradiction | undefined {
     const name = sharedNames(one, other).find(
-      (each) => joinOf(one.of, other.of, each) && this.#supported(one, other, each).length === 0,
+      (each) => one.of.scope.joinWith(other.of.scope, each) && this.#supported(one, other, each).length === 0,
     );
     return name === undefined ? undefined : { name, one, other };
   }
@@ -134,7 +134,7 @@ export const isType = (of: Constraint): boolean =>
 const joinsOf = <T extends Typed>(one: T, all: readonly T[]) =>
   all.flatMap((other) =>
     sharedNames(one, other)
-      .filter((name) => one !== other && joinOf(one.of, other.of, name) === "required")
+      .filter((name) => one !== other && one.of.scope.joinWith(other.of.scope, name) === "required")
       .map((name) => [one, other, name] as const),
   );
 
@@ -156,4 +156,4 @@ export function typesOf(of: Constraint, { subject, object }: PatternTypes, name:
 }
 
 /** Rows of the whole query must match both. */
-export const isWhole = ({ one, other }: Contradiction): boolean => isRequired(one.of) && isRequired(other.of);
+export const isWhole = ({ one, other }: Contradiction): boolean => one.of.scope.isRequired && other.of.scope.isRequired;

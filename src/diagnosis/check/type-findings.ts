@@ -1,7 +1,7 @@
 import type { Statement } from "../../errors/fedway-error.ts";
 import { literalText } from "../../rdf/term-text.ts";
 import type { Constraint, JoinedPattern, PatternTerm, UsedTerm } from "../../sparql/patterns.ts";
-import { type Query, writtenIri } from "../../sparql/query.ts";
+import { type Query } from "../../sparql/query.ts";
 import { describedStatement, describedText } from "../evidence.ts";
 import { type KeyGroup, unlikeKeys } from "../why/unlike-keys.ts";
 import { meantBy } from "./meant-types.ts";
@@ -159,7 +159,7 @@ function sideText({ of, choices }: Typed, name: string, parsed: Query): string {
 
 function termText(term: PatternTerm, { prologue }: Query): string {
   if (term.kind === "variable") return `?${term.name}`;
-  return term.kind === "iri" ? writtenIri(prologue, term.iri) : literalText(term.literal);
+  return term.kind === "iri" ? prologue.written(term.iri) : literalText(term.literal);
 }
 
 const mostKinds = 3;
@@ -167,7 +167,7 @@ const mostKinds = 3;
 /** " (xsd:integer)", " (<http://example.org/city/...>)". */
 function kindText(types: readonly TermType[], { prologue }: Query): string {
   const kinds = types.flatMap(({ literals = [], iris = [], classes }) => [
-    ...[...literals, ...(classes ?? [])].map((kind) => (kind.includes(":") ? writtenIri(prologue, kind) : kind)),
+    ...[...literals, ...(classes ?? [])].map((kind) => (kind.includes(":") ? prologue.written(kind) : kind)),
     ...(classes ? [] : iris.map((start) => `<${start}...>`)),
   ]);
   const each = [...new Set(kinds)];

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import type { Finder } from "../../registry/find.ts";
-import { type TextEdit, type Query, resolveIri } from "../../sparql/query.ts";
+import { type TextEdit, type Query } from "../../sparql/query.ts";
 import { type PlacedPattern, termsOf, type UsedTerm } from "../../sparql/patterns.ts";
 import { type Offer, type QueryScope, tokensOf } from "./query-scope.ts";
 import { classesOfSubject } from "./vocabulary.ts";
@@ -106,9 +106,7 @@ export function prefixEdit(
     return undefined;
   const other = first.by.slice(0, first.by.length - (first.iri.length - namespace.length));
   const used = tokens.flatMap((token, index) =>
-    index >= prologue.length && token.kind === "pname" && token.text.startsWith(name)
-      ? [resolveIri(prologue, token)]
-      : [],
+    index >= prologue.length && token.kind === "pname" && token.text.startsWith(name) ? [prologue.iriOf(token)] : [],
   );
   const isMoved = moved.every(({ iri, by }) => used.includes(iri) && by === other + iri.slice(namespace.length));
   const left = used.filter((iri) => moved.every((each) => each.iri !== iri));

@@ -1,7 +1,6 @@
+import { itemAt } from "../../values.ts";
 import type * as RDF from "@rdfjs/types";
-import { type TokenRange, isWord, type Query, tokenAt } from "../../sparql/query.ts";
-import { constantAt } from "../../sparql/patterns.ts";
-import { constantOf } from "./vary-triple.ts";
+import { type TokenRange, isWord, type Query } from "../../sparql/query.ts";
 
 /** A comparison with a constant. */
 export interface Comparison {
@@ -32,9 +31,8 @@ export function comparisonsOf(query: Query, range: TokenRange): readonly Compari
   const found: Comparison[] = [];
   for (let at = range.from; at < range.to; at++) {
     const constant = constantAt(query, { from: at, to: range.to });
-    const term = constant && constantOf(constant);
-    if (constant === undefined || term === undefined) continue;
-    const comparison = comparisonOf(query, { range: constant.range, term }, range);
+    if (constant === undefined) continue;
+    const comparison = comparisonOf(query, constant, range);
     if (comparison && comparison.operator !== "!=") found.push(comparison);
     at = constant.range.to - 1;
   }
@@ -44,6 +42,16 @@ export function comparisonsOf(query: Query, range: TokenRange): readonly Compari
 interface Constant {
   readonly range: TokenRange;
   readonly term: RDF.Term;
+}
+
+/** The literal, or IRI, that begins with the first token of a range, with its own tokens. */
+function constantAt({ places, tokens }: Query, { from, to }: TokenRange): Constant | undefined {
+  if (!["string", "number", "iri", "pname"].includes(itemAt(tokens, from).kind)) return undefined;
+  for (const [term, range] of places) {
+    const isConstant = "termType" in term && (term.termType === "NamedNode" || term.termType === "Literal");
+    if (isConstant && range.from === from && range.to <= to) return { range, term };
+  }
+  return undefined;
 }
 
 function comparisonOf(query: Query, constant: Constant, within: TokenRange): Comparison | undefined {
@@ -77,15 +85,15 @@ function searchOf(query: Query, { range, term }: Constant, within: TokenRange): 
 
 /** The variable, or the function call, that ends before a token. */
 function operandBefore({ tokens }: Query, at: number, { from }: TokenRange): TokenRange | undefined {
-  const last = tokenAt(tokens, at - 1);
+  const last = itemAt(tokens, at - 1);
   if (last.kind === "var") return { from: at - 1, to: at };
   if (last.text !== ")") return undefined;
   let depth = 0;
   for (let start = at - 1; start > from; start--) {
-    const { text } = tokenAt(tokens, start);
+    const { text } = itemAt(tokens, start);
     if (text === ")") depth++;
     if (text === "(" && --depth === 0) {
-      const name = tokenAt(tokens, start - 1);
+      const name = itemAt(tokens, start - 1);
       return name.kind === "word" && start - 1 >= from ? { from: start - 1, to: at } : undefined;
     }
   }
@@ -94,12 +102,12 @@ function operandBefore({ tokens }: Query, at: number, { from }: TokenRange): Tok
 
 /** The variable, or the function call, that begins with a token. */
 function operandFrom({ tokens }: Query, at: number, { to }: TokenRange): TokenRange | undefined {
-  const first = tokenAt(tokens, at);
+  const first = itemAt(tokens, at);
   if (first.kind === "var") return { from: at, to: at + 1 };
   if (first.kind !== "word" || tokens[at + 1]?.text !== "(") return undefined;
   let depth = 0;
   for (let end = at + 1; end < to; end++) {
-    const { text } = tokenAt(tokens, end);
+    const { text } = itemAt(tokens, end);
     if (text === "(") depth++;
     if (text === ")" && --depth === 0) return { from: at, to: end + 1 };
   }

@@ -6,7 +6,7 @@ import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import { termToText } from "../../results/terms.ts";
-import { type TextEdit, type TokenRange, type Query, writtenIri } from "../../sparql/query.ts";
+import { type TextEdit, type TokenRange, type Query } from "../../sparql/query.ts";
 import type { CheckedQuery } from "../check/query-check.ts";
 import { isNumeric } from "../check/term-types.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
@@ -113,7 +113,7 @@ export function whereOf(inquiry: Inquiry, part: QueryPart, endpoint = endpointOf
 
 /** A term in SPARQL, with a prefix of the query where that has one for it. */
 export const writtenTerm = ({ query }: Pick<Inquiry, "query">, term: RDF.Term): string =>
-  term.termType === "NamedNode" ? writtenIri(query.prologue, term.value) : termToText(term);
+  term.termType === "NamedNode" ? query.prologue.written(term.value) : termToText(term);
 
 /** A term as readers know it best. */
 export function shownTerm(inquiry: Pick<Inquiry, "query">, term: RDF.Term): string {

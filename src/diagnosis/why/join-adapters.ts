@@ -1,5 +1,6 @@
+import { itemAt } from "../../values.ts";
 import type * as RDF from "@rdfjs/types";
-import { type TextEdit, type TokenRange, tokenAt } from "../../sparql/query.ts";
+import { type TextEdit, type TokenRange } from "../../sparql/query.ts";
 import { endpointOf, type Finding, type Inquiry, repairOf, shownPart, shownTerm, solvedBy } from "./inquiry.ts";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { termToText } from "../../results/terms.ts";
@@ -248,7 +249,7 @@ const endOf = (inquiry: Inquiry, group: TokenRange, text: string): TextEdit => {
 
 /** Triples before more triples end with a dot. */
 function needsDot({ query }: Inquiry, at: number, added: string): string {
-  const { text } = tokenAt(query.tokens, at);
+  const { text } = itemAt(query.tokens, at);
   return added.trimStart().startsWith("?") && ![".", "}", "{"].includes(text) ? " ." : "";
 }
 

@@ -1,5 +1,5 @@
 import type { TokenRange } from "../../sparql/query.ts";
-import { termsOf, type TripleTerm, type UsedTerm } from "../../sparql/patterns.ts";
+import { termsOf, type TripleText, type UsedTerm } from "../../sparql/patterns.ts";
 import { atEndpoint, endpointOf, type Finding, type Inquiry, repairOf, shownPart, solvedBy } from "./inquiry.ts";
 import { mending } from "./mending.ts";
 import { type QueryPart, renderParts, withTriple, type Wrapper } from "./query-parts.ts";
@@ -70,7 +70,7 @@ export function termOf({ triple }: QueryPart): UsedTerm | undefined {
   return predicate && object && termsOf([{ predicate, object }])[0];
 }
 
-const variable = (name: string): TripleTerm => ({ text: `?${name}`, term: { kind: "variable", name } });
+const variable = (name: string): TripleText["subject"] => ({ text: `?${name}`, term: { kind: "variable", name } });
 
 /** The pattern with variables for all but its class or property. */
 export function generalised(part: QueryPart): QueryPart {

@@ -1,3 +1,4 @@
+import { itemAt } from "../../values.ts";
 import {
   type Element,
   type Group,
@@ -5,8 +6,6 @@ import {
   type TriplesElement,
   isWord,
   type Query,
-  resolveIri,
-  tokenAt,
 } from "../../sparql/query.ts";
 import { type TripleText, tripleTexts } from "../../sparql/patterns.ts";
 
@@ -69,7 +68,7 @@ function partsOfElement(query: Query, element: Element, wrappers: readonly Wrapp
   if (element.kind === "triples") return triplesOf(query, element, wrappers);
   const wrapper = wrapperOf(query, element);
   if (wrapper) return partsOfGroup(query, wrapper.group, [...wrappers, wrapper]);
-  const branch = element.kind === "union" ? element.branches[0] : undefined;
+  const branch = element.kind === "union" ? element.groups[0] : undefined;
   const isBlock = element.kind === "union" || element.kind === "graph" || element.kind === "service";
   return [
     {
@@ -89,18 +88,18 @@ function partsOfElement(query: Query, element: Element, wrappers: readonly Wrapp
 function wrapperOf(query: Query, element: Element): Wrapper | undefined {
   const { tokens, prologue } = query;
   if (element.kind === "union") {
-    const [group, ...others] = element.branches;
+    const [group, ...others] = element.groups;
     const isPlain = group !== undefined && others.length === 0 && group.select === undefined;
     return isPlain ? { head: "", range: element, group } : undefined;
   }
   if (element.kind !== "service" && element.kind !== "graph") return undefined;
-  const name = tokenAt(tokens, element.name);
+  const name = itemAt(tokens, element.name);
   if (name.kind === "var") return undefined;
   const head = query.textOf({ from: element.from, to: element.name + 1 });
   const { group } = element;
   if (element.kind === "graph") return { head, range: element, group };
   const target = { from: element.name, to: element.name + 1 };
-  return { head, range: element, group, service: resolveIri(prologue, name), target };
+  return { head, range: element, group, service: prologue.iriOf(name), target };
 }
 
 function triplesOf(query: Query, block: TriplesElement, wrappers: readonly Wrapper[]): readonly QueryPart[] {
@@ -140,7 +139,7 @@ export function renderParts(parts: readonly QueryPart[]): string {
 export function headOf(query: Query): { readonly prologue: string; readonly dataset: string } {
   const { text, tokens, prologue, outline } = query;
   const dataset = outline.datasets.map((clause) => query.textOf(clause)).join(" ");
-  return { prologue: text.slice(0, tokenAt(tokens, prologue.length).start), dataset };
+  return { prologue: text.slice(0, itemAt(tokens, prologue.length).start), dataset };
 }
 
 /** IRI of the innermost SERVICE that a part stands in; undefined outside of every one. */

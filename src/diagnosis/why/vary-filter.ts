@@ -1,7 +1,8 @@
+import { itemAt } from "../../values.ts";
 import type * as RDF from "@rdfjs/types";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts, termToText } from "../../results/terms.ts";
-import { type TextEdit, type TokenRange, type Query, tokenAt } from "../../sparql/query.ts";
+import { type TextEdit, type TokenRange, type Query } from "../../sparql/query.ts";
 import { isNumeric } from "../check/term-types.ts";
 import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
 import { bounding, type Comparison, comparing, comparisonsOf, nearestEnd, searching } from "./comparisons.ts";
@@ -156,7 +157,7 @@ function conditionsOf(query: Query, { range }: QueryPart): readonly Condition[] 
   const ends: number[] = [];
   let depth = 0;
   for (let at = inner.from; at < inner.to; at++) {
-    const { text } = tokenAt(tokens, at);
+    const { text } = itemAt(tokens, at);
     if (text === "(" || text === "{") depth++;
     if (text === ")" || text === "}") depth--;
     // | is one condition.|Alternatives joined by || are one condition.|| is one condition.

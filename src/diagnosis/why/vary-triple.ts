@@ -3,7 +3,7 @@ import type { Suggestion } from "../../errors/fedway-error.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { stringText } from "../../rdf/term-text.ts";
 import type { TextEdit, TokenRange, Query } from "../../sparql/query.ts";
-import type { PatternTerm, TripleTerm, TripleText } from "../../sparql/patterns.ts";
+import type { PatternTerm, TripleText } from "../../sparql/patterns.ts";
 import { isPlainString, literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
 import { scopesOf, tokensOf } from "../check/query-scope.ts";
 import { differences, isSameMeant, type Likeness, likeness, localName, wordsOf } from "./alike.ts";
@@ -98,7 +98,7 @@ const relaxed = (among: readonly QueryPart[], range: TokenRange, condition?: str
 function replacedAt(
   among: readonly QueryPart[],
   range: TokenRange,
-  { term, condition }: { readonly term: TripleTerm; readonly condition?: string | undefined },
+  { term, condition }: { readonly term: TripleText["subject"]; readonly condition?: string | undefined },
 ): readonly QueryPart[] {
   return among.flatMap((part) => {
     const { triple } = part;
@@ -109,7 +109,8 @@ function replacedAt(
   });
 }
 
-const isAt = (term: TripleTerm, { from, to }: TokenRange): boolean => term.range?.from === from && term.range.to === to;
+const isAt = (term: TripleText["subject"], { from, to }: TokenRange): boolean =>
+  term.range?.from === from && term.range.to === to;
 
 /** Terms whose text has the beginning or the longest word of this one's, in any case. */
 function alikeFilter(term: RDF.Term): string {
@@ -301,7 +302,7 @@ export function suggestionsOf(candidates: readonly Candidate[], most = 3): reado
 }
 
 /** A constant as an RDF term; undefined for variables and paths. */
-export function constantOf({ term }: Pick<TripleTerm, "term">): RDF.Term | undefined {
+function constantOf({ term }: Pick<TripleText["subject"], "term">): RDF.Term | undefined {
   if (term?.kind === "iri") return nodeFromIri(term.iri);
   return term?.kind === "literal" ? term.literal : undefined;
 }

@@ -23,7 +23,7 @@ let gatheredBytes = 0;
 
 /** Options of a flight. */
 interface FlightOptions {
-  readonly client: SparqlClient;
+  readonly client: Pick<SparqlClient, "query">;
   readonly now: () => number;
   /** The request is over or can be joined no more. */
   readonly onClosed: () => void;

@@ -1,11 +1,12 @@
+import { itemAt } from "../../values.ts";
 import type { Query } from "./query.ts";
 import type { AggregateExpression, Expression, Pattern, SelectQuery, VariableTerm } from "sparqljs";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import { isAggregated, partsOfExpression } from "../structure/expression-parts.ts";
 import type { Group, SelectOutline } from "./outline.ts";
-import { groupsOfSelect, groupsWithin, selectsOf, whereVariables } from "../structure/scope.ts";
+import { groupsWithin, whereVariables } from "../structure/scope.ts";
 import { type Placed, placeIn } from "./term-reader.ts";
-import { syntaxError, type Token, tokenAt } from "./tokens.ts";
+import { syntaxError, type Token } from "./tokens.ts";
 
 /**
  * First violation of a rule that the parser does not check; undefined: none.
@@ -15,8 +16,8 @@ import { syntaxError, type Token, tokenAt } from "./tokens.ts";
  *   stand in SELECT, HAVING and ORDER BY only (sections 11 and 19.8).
  */
 export function illegalUse(query: Query): FedwayError | undefined {
-  const groups = [...groupsWithin(groupsOfSelect(query.outline))];
-  const selects = selectsOf(query.outline);
+  const groups = [...groupsWithin(query.outline.groups)];
+  const selects = query.selects;
   const labels = new Map<string, object>();
   return (
     firstOf(selects, (select) => sameColumns(query, select) ?? illegalAlias(query, select)) ??
@@ -50,7 +51,7 @@ function illegalLabel(query: Query, group: Group, labels: Map<string, object>): 
       continue;
     }
     for (let at = element.from; at < element.to; at++) {
-      const token = tokenAt(query.tokens, at);
+      const token = itemAt(query.tokens, at);
       if (token.kind !== "blank") continue;
       const owner = labels.get(token.text) ?? pattern;
       labels.set(token.text, owner);
@@ -69,7 +70,7 @@ function illegalBind(query: Query, group: Group): FedwayError | undefined {
   const visible = new Set<string>();
   for (const element of group.elements) {
     if (element.kind === "bind" && visible.has(element.variable)) {
-      const variable = tokenAt(query.tokens, element.to - 2);
+      const variable = itemAt(query.tokens, element.to - 2);
       return syntaxError(query.text, variable.start, {
         message: `BIND assigns ?${element.variable.slice(0, 60)}, which is in scope already.`,
         next: "Assign to a new variable, or write the condition as a FILTER.",
@@ -109,7 +110,7 @@ function illegalAlias(query: Query, select: SelectOutline): FedwayError | undefi
   });
 }
 
-const tokenOf = ({ places, tokens }: Query, node: Placed): Token => tokenAt(tokens, placeIn(places, node).from);
+const tokenOf = ({ places, tokens }: Query, node: Placed): Token => itemAt(tokens, placeIn(places, node).from);
 
 function illegalProjection(query: Query, { tree, head }: SelectOutline): FedwayError | undefined {
   const group = "group" in tree ? tree.group : undefined;
@@ -119,7 +120,7 @@ function illegalProjection(query: Query, { tree, head }: SelectOutline): FedwayE
   const free = ungrouped(tree);
   if (!free) return undefined;
   const all = free === "*";
-  const { start, text } = all ? tokenAt(query.tokens, head.to - 1) : tokenOf(query, free);
+  const { start, text } = all ? itemAt(query.tokens, head.to - 1) : tokenOf(query, free);
   return syntaxError(query.text, start, {
     message: all
       ? "SELECT * cannot be combined with GROUP BY or aggregates."

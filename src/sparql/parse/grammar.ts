@@ -2,7 +2,7 @@ import { ParserBuilder } from "@traqula/core";
 import { sparql12ParserBuilder } from "@traqula/parser-sparql-1-2";
 import { AstFactory, completeParseContext, lex } from "@traqula/rules-sparql-1-2";
 import sparqljs from "sparqljs";
-import type { Prologue } from "./resolve-iri.ts";
+import type { Prologue } from "./prologue.ts";
 import { functionsOf12 } from "./sparql-1-2.ts";
 import { isKeyword, isWord, type Token } from "./tokens.ts";
 

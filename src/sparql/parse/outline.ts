@@ -16,51 +16,53 @@ export interface Group extends TokenRange {
   readonly patterns: Pattern[];
 }
 
+interface AnyElement extends TokenRange {
+  /** The groups directly inside, in text order. */
+  readonly groups: readonly Group[];
+}
+
 /** Triples block: everything between two other elements, final dot included. */
-export interface TriplesElement extends TokenRange {
+export interface TriplesElement extends AnyElement {
   readonly kind: "triples";
   /** Those of brackets and collections among them. */
   readonly triples: readonly Triple[];
 }
-/** FILTER or BIND; `exists` are the groups of EXISTS and NOT EXISTS in its expression. */
-interface FilterElement extends TokenRange {
+/** FILTER; its groups are those of EXISTS and NOT EXISTS in its expression. */
+interface FilterElement extends AnyElement {
   readonly kind: "filter";
-  readonly exists: readonly Group[];
 }
-/** BIND; `variable` is the one it assigns, without `?`. */
-interface BindElement extends TokenRange {
+/** BIND, with groups as FILTER; `variable` is the one it assigns, without `?`. */
+interface BindElement extends AnyElement {
   readonly kind: "bind";
-  readonly exists: readonly Group[];
   readonly variable: string;
 }
 /** Inline data; a row has a term for each variable, `?` included, undefined for UNDEF. */
-export interface ValuesElement extends TokenRange {
+export interface ValuesElement extends AnyElement {
   readonly kind: "values";
   readonly variables: readonly string[];
   readonly rows: readonly ValuePatternRow[];
 }
 /** OPTIONAL and MINUS. */
-interface NestedElement extends TokenRange {
+interface NestedElement extends AnyElement {
   readonly kind: "optional" | "minus";
   readonly group: Group;
 }
 /** GRAPH; `name` is the token index of its IRI or variable. */
-export interface GraphElement extends TokenRange {
+export interface GraphElement extends AnyElement {
   readonly kind: "graph";
   readonly name: number;
   readonly group: Group;
 }
 /** SERVICE; `name` is the token index of its IRI or variable. */
-export interface ServiceElement extends TokenRange {
+export interface ServiceElement extends AnyElement {
   readonly kind: "service";
   readonly name: number;
   readonly silent: boolean;
   readonly group: Group;
 }
 /** A group, or several joined by UNION. */
-interface UnionElement extends TokenRange {
+interface UnionElement extends AnyElement {
   readonly kind: "union";
-  readonly branches: readonly Group[];
 }
 /** An element of a group. */
 export type Element =
@@ -85,6 +87,10 @@ export interface SelectOutline extends TokenRange {
   /** EXISTS groups of head and tail. */
   readonly exists: readonly Group[];
   readonly where: Group | undefined;
+  /** The groups directly inside: EXISTS of head and tail, and WHERE. */
+  readonly groups: readonly Group[];
+  /** `SELECT *` or `DESCRIBE *`. */
+  readonly projectsAll: boolean;
   readonly values: ValuesElement | undefined;
 }
 

@@ -1,22 +1,17 @@
-import { Query, type QueryTree } from "./query.ts";
+import { itemAt } from "../../values.ts";
+import { Query } from "./query.ts";
 import { LRUCache } from "lru-cache";
 import { sizedByKey } from "../../cache-size.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
 import { dialectEdits } from "../dialect/dialect-rules.ts";
-import type { Group } from "./outline.ts";
 import { illegalUse } from "./check-query.ts";
 import { Misfit, readGrammar, repeatedColumns, type Source } from "./grammar.ts";
 import { treeOf } from "./parse-tree.ts";
 import { misfitError, tooDeep, wrongText } from "./parser-errors.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
-import { afterPrologue, type Prologue, readPrologue, resolveIri } from "./resolve-iri.ts";
-import { isWord, offsetAt, syntaxError, type Token, tokenAt, tokenize, vocabularyOf } from "./tokens.ts";
-
-/** A group as the WHERE of a SELECT. */
-export const treeOfGroup = ({ patterns }: Group): QueryTree => ({
-  ast: { type: "query", queryType: "SELECT", variables: [], where: patterns, prefixes: {} },
-});
+import { afterPrologue, type Prologue, readPrologue } from "./prologue.ts";
+import { isWord, offsetAt, syntaxError, type Token, tokenize, vocabularyOf } from "./tokens.ts";
 
 /** A text as the scanner read it. */
 type Scanned = Pick<Query, "text" | "tokens" | "vocabulary">;
@@ -118,11 +113,11 @@ function checkNames({ text, tokens }: Scanned, prologue: Prologue): void {
   const relative = tokens.find(
     (token, at) =>
       (token.kind === "iri" || (token.kind === "pname" && at >= prologue.length)) &&
-      !absolute.test(resolveIri(prologue, token)),
+      !absolute.test(prologue.iriOf(token)),
   );
   if (!relative) return;
   throw syntaxError(text, relative.start, {
-    message: `Cannot resolve relative IRI ${resolveIri(prologue, relative).slice(0, 200)} because no base IRI was set.`,
+    message: `Cannot resolve relative IRI ${prologue.iriOf(relative).slice(0, 200)} because no base IRI was set.`,
     next: "Declare BASE <...> or write the IRI in full.",
   });
 }
@@ -142,7 +137,7 @@ function rowWidths(tokens: readonly Token[], from: number): readonly number[] {
   const widths: number[] = [];
   let count = 0;
   for (let at = from; at < tokens.length; at++) {
-    const { kind, text } = tokenAt(tokens, at);
+    const { kind, text } = itemAt(tokens, at);
     if (text === "}") break;
     if (text === "(") count = 0;
     else if (text === ")") widths.push(count);

@@ -16,6 +16,7 @@ import sparqljs, {
   type VariableTerm,
 } from "sparqljs";
 import { rdf } from "../../rdf/vocabularies.ts";
+import { itemAt } from "../../values.ts";
 import type { GrammarTree, Source } from "./grammar.ts";
 import {
   type Element,
@@ -28,7 +29,7 @@ import {
   type ValuesElement,
 } from "./outline.ts";
 import { factory, type Located, type Places, stringValue, TermReader } from "./term-reader.ts";
-import { isWord, tokenAt } from "./tokens.ts";
+import { isWord } from "./tokens.ts";
 
 interface ParsedTree {
   readonly ast: Query;
@@ -85,7 +86,8 @@ class TreeBuilder {
     const open = (datasets.at(-1)?.to ?? from + 1) + 1;
     const where = this.#shortWhere(tree, open);
     const tail = { from: where.to, to: select.tail.to };
-    return { ...outline, shortConstruct: true, head: { from, to: datasets[0]?.from ?? open - 1 }, where, tail };
+    const short = { shortConstruct: true, head: { from, to: datasets[0]?.from ?? open - 1 }, where, tail };
+    return { ...outline, ...short, groups: [...outline.exists, where] };
   }
 
   #withDeclarations(tree: Query, { datasets: { clauses } }: Traqula.Query): Query {
@@ -103,7 +105,7 @@ class TreeBuilder {
   #shortWhere({ where = [] }: Query, from: number): Group {
     const to = this.#terms.closingOf(from) + 1;
     const triples = where.flatMap((pattern) => (pattern.type === "bgp" ? pattern.triples : []));
-    const block: TriplesElement = { kind: "triples", from: from + 1, to: to - 1, triples };
+    const block: TriplesElement = { kind: "triples", from: from + 1, to: to - 1, triples, groups: [] };
     return { kind: "group", from, to, elements: triples.length > 0 ? [block] : [], patterns: where };
   }
 
@@ -121,6 +123,7 @@ class TreeBuilder {
     const where = group && { where: group.patterns };
     const rows = values && { values: [...values.rows] };
     const tree: Query = Object.assign(form, where, modifiers, rows);
+    const exists = [...inHead, ...inTail];
     return {
       kind: "select",
       tree,
@@ -128,8 +131,10 @@ class TreeBuilder {
       to,
       head: { from, to: group ? this.#whereFrom(group) : tailFrom },
       tail: { from: tailFrom, to: end },
-      exists: [...inHead, ...inTail],
+      exists,
       where: group,
+      groups: group ? [...exists, group] : exists,
+      projectsAll: hasWildcard(tree),
       values,
     };
   }
@@ -213,7 +218,7 @@ class TreeBuilder {
   #limits({ from, to }: TokenRange): { limit?: number; offset?: number } {
     const numberAt = (word: string): number | undefined => {
       for (let at = from; at < to; at++) {
-        if (isWord(this.#terms.tokens[at], word)) return Number.parseInt(tokenAt(this.#terms.tokens, at + 1).text, 10);
+        if (isWord(this.#terms.tokens[at], word)) return Number.parseInt(itemAt(this.#terms.tokens, at + 1).text, 10);
       }
       return undefined;
     };
@@ -249,19 +254,19 @@ class TreeBuilder {
     switch (node.subType) {
       case "bgp": {
         const triples = this.#triples(node.triples);
-        return { element: { kind: "triples", from, to: end, triples }, pattern: { type: "bgp", triples } };
+        return { element: { kind: "triples", from, to: end, triples, groups: [] }, pattern: { type: "bgp", triples } };
       }
       case "filter": {
         const expression = this.#expression(node.expression);
-        const exists = this.#foundExists();
-        return { element: { kind: "filter", from, to, exists }, pattern: { type: "filter", expression } };
+        const groups = this.#foundExists();
+        return { element: { kind: "filter", from, to, groups }, pattern: { type: "filter", expression } };
       }
       case "bind": {
         const expression = this.#expression(node.expression);
-        const exists = this.#foundExists();
+        const groups = this.#foundExists();
         const variable = this.#terms.variable(node.variable);
         return {
-          element: { kind: "bind", from, to, exists, variable: variable.value },
+          element: { kind: "bind", from, to, groups, variable: variable.value },
           pattern: { type: "bind", variable, expression },
         };
       }
@@ -280,13 +285,13 @@ class TreeBuilder {
 
   /** A group, or several joined by UNION. */
   #union(range: TokenRange, nodes: readonly Traqula.PatternGroup[]): Part {
-    const branches = nodes.map((node) => this.#group(this.#terms.range(node), node.patterns));
-    const [first] = branches;
+    const groups = nodes.map((node) => this.#group(this.#terms.range(node), node.patterns));
+    const [first] = groups;
     const pattern: Pattern =
-      first !== undefined && branches.length === 1
+      first !== undefined && groups.length === 1
         ? groupPattern(first)
-        : { type: "union", patterns: branches.map(single) };
-    return { element: { kind: "union", ...range, branches }, pattern };
+        : { type: "union", patterns: groups.map(single) };
+    return { element: { kind: "union", ...range, groups }, pattern };
   }
 
   #block(
@@ -296,7 +301,7 @@ class TreeBuilder {
     if (node.subType === "optional" || node.subType === "minus") {
       const group = this.#group({ from: from + 1, to }, node.patterns);
       return {
-        element: { kind: node.subType, from, to, group },
+        element: { kind: node.subType, from, to, group, groups: [group] },
         pattern: { type: node.subType, patterns: group.patterns },
       };
     }
@@ -304,12 +309,16 @@ class TreeBuilder {
     const name = this.#terms.name(node.name);
     const group = this.#group({ from: place + 1, to }, node.patterns);
     const { patterns } = group;
+    const groups = [group];
     if (node.subType === "graph") {
-      return { element: { kind: "graph", from, to, name: place, group }, pattern: { type: "graph", name, patterns } };
+      return {
+        element: { kind: "graph", from, to, name: place, group, groups },
+        pattern: { type: "graph", name, patterns },
+      };
     }
     const { silent } = node;
     return {
-      element: { kind: "service", from, to, name: place, silent, group },
+      element: { kind: "service", from, to, name: place, silent, group, groups },
       pattern: { type: "service", name, silent, patterns },
     };
   }
@@ -325,7 +334,7 @@ class TreeBuilder {
       );
       return Object.fromEntries(terms);
     });
-    return { kind: "values", from, to, variables, rows };
+    return { kind: "values", from, to, variables, rows, groups: [] };
   }
 
   /** Triples in the order of sparqljs: those of a subject, then those of brackets and collections in them. */
@@ -420,7 +429,7 @@ class TreeBuilder {
   #operator(node: Traqula.ExpressionOperation): string {
     const operator = operatorOf(node);
     if (operator !== "concat") return operator;
-    return tokenAt(this.#terms.tokens, this.#terms.behindBrackets(node)).text.toLowerCase();
+    return itemAt(this.#terms.tokens, this.#terms.behindBrackets(node)).text.toLowerCase();
   }
 
   #operation(operator: string, nodes: readonly Traqula.Expression[]): Expression {
@@ -448,7 +457,7 @@ class TreeBuilder {
 
   #separator(to: number): string {
     const isGiven = isWord(this.#terms.tokens[to - 4], "SEPARATOR") && this.#terms.tokens[to - 3]?.text === "=";
-    return isGiven ? stringValue(tokenAt(this.#terms.tokens, to - 2).text) : " ";
+    return isGiven ? stringValue(itemAt(this.#terms.tokens, to - 2).text) : " ";
   }
 
   /** The groups of EXISTS in what was read since the last call. */
@@ -460,6 +469,9 @@ class TreeBuilder {
 }
 
 const hasPlace = ({ loc }: Located): boolean => loc.sourceLocationType === "source";
+
+const hasWildcard = (tree: Query): boolean =>
+  "variables" in tree && tree.variables.some((column) => "termType" in column && column.termType === "Wildcard");
 
 /** True for any term: the grammar lets literals be subjects, which sparqljs' types leave out. */
 const isSubject = (term: object): term is Triple["subject"] => "termType" in term;

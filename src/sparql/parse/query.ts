@@ -1,17 +1,19 @@
+import { itemAt } from "../../values.ts";
 import type { Query as Tree } from "sparqljs";
 import { analysisOf } from "../structure/analysis.ts";
 import type { Element, Group, QueryOutline, SelectOutline, TokenRange } from "./outline.ts";
-import { type Prologue, resolveIri, writtenIri } from "./resolve-iri.ts";
+import type { Prologue } from "./prologue.ts";
 import {
+  groupsWithin,
   mentionedVariables,
   projectedVariables,
-  projectsAll,
   visibleInElement,
   visibleInGroup,
 } from "../structure/scope.ts";
 import type { Places } from "./term-reader.ts";
-import { refuseLargeEvaluation, type Token, tokenAt, whereAt } from "./tokens.ts";
+import { refuseLargeEvaluation, type Token, whereAt } from "./tokens.ts";
 import { certainVariables } from "../structure/certain-variables.ts";
+import { QueryTree } from "./query-tree.ts";
 import { foldedTokens } from "../rewrite/united-services.ts";
 
 /** The four query forms of SPARQL 1.1. */
@@ -20,19 +22,14 @@ export type QueryForm = QueryOutline["form"];
 /** The values of `AnswerKind` in `results/model.ts`, which this folder does not import. */
 type AnswerKind = "bindings" | "boolean" | "quads";
 
-/** The syntax tree of a query, or of the body of a clause, without its text. */
-export interface QueryTree {
-  /** In the shape of sparqljs, with absolute IRIs. */
-  readonly ast: Tree;
-}
-
 /** Replacement of a token range. */
 export interface TextEdit {
   readonly range: TokenRange;
   readonly replacement: string;
 }
 
-interface QueryParts extends QueryTree {
+interface QueryParts {
+  readonly ast: Tree;
   readonly text: string;
   readonly tokens: readonly Token[];
   readonly vocabulary: ReadonlySet<string>;
@@ -52,10 +49,9 @@ const kinds: Record<QueryForm, AnswerKind> = {
 export const answerKindOf = (form: QueryForm): AnswerKind => kinds[form];
 
 /** A query that is valid SPARQL 1.1, with its syntax tree and the place of each part in the text. */
-export class Query implements QueryParts {
+export class Query extends QueryTree implements QueryParts {
   /** As it was written, but for codepoint escapes outside of strings. */
   readonly text: string;
-  readonly ast: Tree;
   readonly tokens: readonly Token[];
   /** The keywords in it, in upper case, and the kinds of its other tokens. */
   readonly vocabulary: ReadonlySet<string>;
@@ -66,8 +62,8 @@ export class Query implements QueryParts {
   #analysis: ReturnType<typeof analysisOf> | undefined;
 
   constructor({ text, ast, tokens, vocabulary, prologue, places, outline }: QueryParts) {
+    super(ast);
     this.text = text;
-    this.ast = ast;
     this.tokens = tokens;
     this.vocabulary = vocabulary;
     this.prologue = prologue;
@@ -85,6 +81,16 @@ export class Query implements QueryParts {
 
   #analysed() {
     return (this.#analysis ??= analysisOf(this));
+  }
+
+  /** Its SELECT, or other form, and all subqueries inside it. */
+  get selects(): readonly SelectOutline[] {
+    return [this.outline, ...Array.from(groupsWithin(this.outline.groups)).flatMap(({ select }) => select ?? [])];
+  }
+
+  /** Most rows of the answer to a SELECT, from its outermost LIMIT. */
+  get limit(): number | undefined {
+    return this.ast.queryType === "SELECT" ? this.ast.limit : undefined;
   }
 
   /** Its SERVICE clauses, wherever they stand, in text order, each before those nested in it. */
@@ -105,7 +111,7 @@ export class Query implements QueryParts {
   /** FROM and FROM NAMED. */
   get datasets(): readonly { readonly iri: string; readonly named: boolean }[] {
     return this.outline.datasets.map(({ from, to }) => ({
-      iri: resolveIri(this.prologue, tokenAt(this.tokens, to - 1)),
+      iri: this.prologue.iriOf(itemAt(this.tokens, to - 1)),
       named: to - from === 3,
     }));
   }
@@ -120,7 +126,7 @@ export class Query implements QueryParts {
     if (this.form !== "SELECT") return undefined;
     const asked = [...this.projected(this.outline)];
     // Engines differ on which variables SELECT * means.
-    const allowed = projectsAll(this.outline) ? this.variablesIn({ from: 0, to: this.tokens.length }) : [];
+    const allowed = this.outline.projectsAll ? this.variablesIn({ from: 0, to: this.tokens.length }) : [];
     return { asked, allowed: [...allowed] };
   }
 
@@ -156,12 +162,12 @@ export class Query implements QueryParts {
 
   /** Line and column of the first token of a range. */
   whereIs({ from }: TokenRange): { readonly line: number; readonly column: number } {
-    return whereAt(this.text, tokenAt(this.tokens, from).start);
+    return whereAt(this.text, itemAt(this.tokens, from).start);
   }
 
   /** The user's own characters of a token range; never starts or ends with a comment. */
   textOf({ from, to }: TokenRange): string {
-    return to <= from ? "" : this.text.slice(tokenAt(this.tokens, from).start, tokenAt(this.tokens, to - 1).end);
+    return to <= from ? "" : this.text.slice(itemAt(this.tokens, from).start, itemAt(this.tokens, to - 1).end);
   }
 
   /** The text with edits applied, comments around the query included; edits must not overlap. */
@@ -175,15 +181,15 @@ export class Query implements QueryParts {
   /** A range of the text with edits applied; edits must lie inside it and must not overlap. */
   cutRange(range: TokenRange, edits: readonly TextEdit[]): string {
     if (range.to <= range.from) return "";
-    let at = tokenAt(this.tokens, range.from).start;
+    let at = itemAt(this.tokens, range.from).start;
     let out = "";
     for (const edit of edits.toSorted((a, b) => a.range.from - b.range.from)) {
-      const start = tokenAt(this.tokens, edit.range.from).start;
+      const start = itemAt(this.tokens, edit.range.from).start;
       if (start < at) throw new RangeError("overlapping edits");
       out += this.text.slice(at, start) + edit.replacement;
-      at = tokenAt(this.tokens, edit.range.to - 1).end;
+      at = itemAt(this.tokens, edit.range.to - 1).end;
     }
-    return out + this.text.slice(at, tokenAt(this.tokens, range.to - 1).end);
+    return out + this.text.slice(at, itemAt(this.tokens, range.to - 1).end);
   }
 
   /**
@@ -204,10 +210,10 @@ export class Query implements QueryParts {
    */
   termEdit(range: TokenRange, term: string): TextEdit {
     const isFull = this.tokens.slice(range.from, range.to).some(({ kind }) => kind === "iri");
-    const shortened = (all: string, iri?: string): string => (iri === undefined ? all : writtenIri(this.prologue, iri));
+    const shortened = (all: string, iri?: string): string => (iri === undefined ? all : this.prologue.written(iri));
     const written = isFull ? term : term.replaceAll(iriOutsideStrings, shortened);
     const isApart = (at: number): boolean => /^[\s(){}[\],;]?$/.test(this.text.charAt(at));
-    const [before, behind] = [tokenAt(this.tokens, range.from).start - 1, tokenAt(this.tokens, range.to - 1).end];
+    const [before, behind] = [itemAt(this.tokens, range.from).start - 1, itemAt(this.tokens, range.to - 1).end];
     return { range, replacement: `${isApart(before) ? "" : " "}${written}${isApart(behind) ? "" : " "}` };
   }
 }

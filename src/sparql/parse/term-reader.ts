@@ -1,11 +1,11 @@
+import { itemAt } from "../../values.ts";
 import type * as Traqula from "@traqula/rules-sparql-1-2";
 import { DataFactory } from "rdf-data-factory";
 import type { AggregateExpression, BlankTerm, IriTerm, LiteralTerm, PropertyPath, Term, VariableTerm } from "sparqljs";
 import { rdf, xsd } from "../../rdf/vocabularies.ts";
 import { indexAt, quotesOf, type Source } from "./grammar.ts";
 import type { TokenRange } from "./outline.ts";
-import { resolveIri } from "./resolve-iri.ts";
-import { isWord, type Token, tokenAt } from "./tokens.ts";
+import { isWord, type Token } from "./tokens.ts";
 
 /** A part of a tree that has a place. */
 export type Placed = Term | PropertyPath | AggregateExpression;
@@ -66,19 +66,19 @@ export class TermReader {
     // `()` has no brackets around it.
     if (node.value === rdf.nil) return this.#placed(factory.namedNode(rdf.nil), { from, to: from + 2 });
     const at = this.behindBrackets(node);
-    const token = tokenAt(this.tokens, at);
-    const iri = isWord(token, "A") ? rdf.type : resolveIri(this.#prologue, token);
+    const token = itemAt(this.tokens, at);
+    const iri = isWord(token, "A") ? rdf.type : this.#prologue.iriOf(token);
     return this.#placed(factory.namedNode(iri), { from: at, to: at + 1 });
   }
 
   variable(node: Traqula.TermVariable): VariableTerm {
     const at = this.behindBrackets(node);
-    const name = tokenAt(this.tokens, at).text.slice(1);
+    const name = itemAt(this.tokens, at).text.slice(1);
     return this.#placed(factory.variable(name), { from: at, to: at + 1 });
   }
 
   #blankAt(at: number): BlankTerm {
-    const { kind, text } = tokenAt(this.tokens, at);
+    const { kind, text } = itemAt(this.tokens, at);
     if (kind !== "blank") return this.#placed(this.blank(), { from: at, to: at + 2 });
     const label = text.slice(2);
     const term = factory.blankNode(label.startsWith("e_") ? label : `e_${label}`);
@@ -89,23 +89,23 @@ export class TermReader {
 
   literal(node: Traqula.TermLiteral): LiteralTerm {
     const from = this.behindBrackets(node);
-    const { kind, text } = tokenAt(this.tokens, from);
+    const { kind, text } = itemAt(this.tokens, from);
     if (kind === "string") return this.#stringLiteral(node, from);
     const typed = (value: string, type: string, tokens: number): LiteralTerm =>
       this.#placed(factory.literal(value, factory.namedNode(type)), { from, to: from + tokens });
     if (kind === "word") return typed(text.toLowerCase(), xsd.boolean, 1);
     const isSigned = kind === "punct";
-    const digits = isSigned ? tokenAt(this.tokens, from + 1).text : text;
+    const digits = isSigned ? itemAt(this.tokens, from + 1).text : text;
     // The sign of `?a -1` is an operator, which Traqula takes off the number.
     const sign = node.value.startsWith("-") ? "-" : "";
     return typed(sign + digits.toLowerCase(), numberType(digits), isSigned ? 2 : 1);
   }
 
   #stringLiteral({ langOrIri }: Traqula.TermLiteral, from: number): LiteralTerm {
-    const value = stringValue(tokenAt(this.tokens, from).text);
+    const value = stringValue(itemAt(this.tokens, from).text);
     if (langOrIri === undefined) return this.#placed(factory.literal(value), { from, to: from + 1 });
     if (typeof langOrIri === "string") {
-      const tag = tokenAt(this.tokens, from + 1)
+      const tag = itemAt(this.tokens, from + 1)
         .text.slice(1)
         .toLowerCase();
       return this.#placed(factory.literal(value, tag), { from, to: from + 2 });

@@ -289,13 +289,6 @@ export function refuseLargeEvaluation(text: string, tokens: readonly Token[]): v
   for (const token of tokens) bounds.see(token);
 }
 
-/** The token at an index that is known to be one. @throws RangeError otherwise, which is a defect */
-export function tokenAt(tokens: readonly Token[], at: number): Token {
-  const token = tokens[at];
-  if (!token) throw new RangeError(`no token at ${at}`);
-  return token;
-}
-
 /** True for a keyword, in whatever case it was written. */
 export function isWord(token: Token | undefined, ...words: readonly string[]): boolean {
   return token?.kind === "word" && words.includes(token.text);

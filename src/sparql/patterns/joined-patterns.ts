@@ -1,5 +1,4 @@
 import type { Query } from "../parse/query.ts";
-import type * as RDF from "@rdfjs/types";
 import type {
   BlockPattern,
   Expression,
@@ -16,20 +15,60 @@ import type { TokenRange } from "../parse/outline.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
 
 /** A term, and its tokens; those of brackets and of steps of paths have none. */
-export interface PlacedTerm {
+interface PlacedTerm {
   readonly term: PatternTerm;
   readonly range?: TokenRange | undefined;
 }
 
-/** The group of a constraint, and how it is joined with the group around it. */
-interface Scope {
-  readonly parent?: Scope;
-  /** "optional": it takes no row from the group around it; "apart": a branch of a UNION, or what rows must not match. */
-  readonly how?: "optional" | "apart" | undefined;
-  /** Variables of a subquery that are the same around it; absent: all. */
-  readonly shown?: ReadonlySet<string> | undefined;
+/** How a group is joined: "optional" takes no row from the group around it; "apart": a branch of a UNION, or what rows must not match. */
+type Joining = "optional" | "apart" | undefined;
+
+/** The group of a constraint. */
+class Scope {
   /** The IRI that the SERVICE around it names. */
-  readonly service?: string | undefined;
+  readonly service: string | undefined;
+  /** Outermost first, with itself. */
+  readonly #chain: readonly Scope[];
+  readonly #how: Joining;
+  /** Variables of a subquery that are the same around it; absent: all. */
+  readonly #shown: ReadonlySet<string> | undefined;
+
+  constructor(
+    around: { readonly parent?: Scope; readonly service?: string | undefined } = {},
+    how?: Joining,
+    shown?: ReadonlySet<string>,
+  ) {
+    const { parent, service = parent?.service } = around;
+    this.service = service;
+    this.#how = how;
+    this.#shown = shown;
+    this.#chain = [...(parent ? parent.#chain : []), this];
+  }
+
+  inner(how?: Joining, shown?: ReadonlySet<string>): Scope {
+    return new Scope({ parent: this }, how, shown);
+  }
+
+  /** True if rows of the whole query must match its constraints. */
+  get isRequired(): boolean {
+    return this.#chain.every((scope) => scope.#how === undefined);
+  }
+
+  /**
+   * Join of a constraint with one of another scope: "required" if a variable has one value in each row that both match; "optional" if
+   * the other takes no row from this one.
+   */
+  joinWith(other: Scope, name: string): "required" | "optional" | undefined {
+    const [mine, its] = [this.#chain, other.#chain];
+    const common = mine.findIndex((scope, at) => scope !== its[at]);
+    const from = common === -1 ? mine.length : common;
+    const [up, down] = [mine.slice(from), its.slice(from)];
+    if ([...up, ...down].some((scope) => scope.#how === "apart" || scope.#shown?.has(name) === false)) return undefined;
+    const isOptional = (scopes: readonly Scope[]): boolean => scopes.some((scope) => scope.#how === "optional");
+    // The variable of one OPTIONAL may be bound by another one.
+    if (isOptional(up) && isOptional(down)) return undefined;
+    return isOptional(down) ? "optional" : "required";
+  }
 }
 
 /** A pattern that matches triples: a step of a path, where that is a sequence. */
@@ -59,7 +98,7 @@ export type Constraint = JoinedPattern | Comparison;
 export function constraintsOf({ ast, places }: Query): readonly Constraint[] {
   const collector = new Collector(places);
   // Descriptions are of default graphs.
-  if (!("from" in ast) || ast.from === undefined) collector.addGroup(ast.where ?? [], ast.values ?? [], {});
+  if (!("from" in ast) || ast.from === undefined) collector.addGroup(ast.where ?? [], ast.values ?? [], new Scope());
   return collector.found;
 }
 
@@ -95,15 +134,14 @@ class Collector {
   }
 
   #addInner(pattern: Exclude<BlockPattern, GraphPattern>, parent: Scope): void {
-    const { service } = parent;
     if (pattern.type === "union") {
-      for (const branch of pattern.patterns) this.#add(branch, { parent, how: "apart", service });
+      for (const branch of pattern.patterns) this.#add(branch, parent.inner("apart"));
     } else if (pattern.type === "service") {
       const { name, patterns } = pattern;
-      if (name.termType === "NamedNode") this.addGroup(patterns, [], { parent, service: name.value });
+      if (name.termType === "NamedNode") this.addGroup(patterns, [], new Scope({ parent, service: name.value }));
     } else {
       const how = pattern.type === "group" ? undefined : pattern.type === "optional" ? "optional" : "apart";
-      this.addGroup(pattern.patterns, [], { parent, how, service });
+      this.addGroup(pattern.patterns, [], parent.inner(how));
     }
   }
 
@@ -111,7 +149,7 @@ class Collector {
     const plain = variables.flatMap((each) => ("termType" in each ? [each] : []));
     const isAll = plain.some(({ termType }) => termType === "Wildcard");
     const shown = isAll ? undefined : new Set(plain.map(({ value }) => value));
-    this.addGroup(where, values, { parent, shown, service: parent.service });
+    this.addGroup(where, values, parent.inner(undefined, shown));
   }
 
   #addFilter(expression: Expression | Pattern, scope: Scope): void {
@@ -120,15 +158,14 @@ class Collector {
     const compared = comparedIn(expression);
     if (compared !== undefined) this.#compare(compared, operator, scope);
     if (operator === "&&") for (const each of args) this.#addFilter(each, scope);
-    const { service } = scope;
-    if (operator === "||") for (const each of args) this.#addFilter(each, { parent: scope, how: "optional", service });
+    if (operator === "||") for (const each of args) this.#addFilter(each, scope.inner("optional"));
     const how = operator === "exists" ? undefined : "apart";
-    for (const each of args) if (isGroup(each)) this.#add(each, { parent: scope, how, service });
+    for (const each of args) if (isGroup(each)) this.#add(each, scope.inner(how));
   }
 
   #compare({ name, constants }: Compared, operator: string, scope: Scope): void {
     for (const constant of constants) {
-      const own: Scope = constants.length > 1 ? { parent: scope, how: "optional" } : scope;
+      const own = constants.length > 1 ? scope.inner("optional") : scope;
       this.found.push({ kind: "comparison", name, operator, constant: this.#placed(constant), scope: own });
     }
   }
@@ -186,54 +223,3 @@ function comparedIn({ operator, args }: OperationExpression): Compared | undefin
 const comparing: ReadonlySet<string> = new Set(["=", "<", ">", "<=", ">=", "in"]);
 const isVariable = (arg: unknown): arg is VariableTerm => isTerm(arg) && arg.termType === "Variable";
 const isTerm = (value: unknown): value is Term => typeof value === "object" && value !== null && "termType" in value;
-
-/**
- * Join of two constraints: "required" if a variable has one value in each row that both match; "optional" if the second
- * constraint takes no row from the first.
- */
-export function joinOf(one: Constraint, other: Constraint, name: string): "required" | "optional" | undefined {
-  const [mine, its] = [chainOf(one.scope), chainOf(other.scope)];
-  const common = mine.findIndex((scope, at) => scope !== its[at]);
-  const from = common === -1 ? mine.length : common;
-  const [up, down] = [mine.slice(from), its.slice(from)];
-  if ([...up, ...down].some(({ how, shown }) => how === "apart" || shown?.has(name) === false)) return undefined;
-  // The variable of one OPTIONAL may be bound by another one.
-  if (isOptional(up) && isOptional(down)) return undefined;
-  return isOptional(down) ? "optional" : "required";
-}
-
-const isOptional = (scopes: readonly Scope[]): boolean => scopes.some(({ how }) => how === "optional");
-
-/** Outermost first. */
-const chainOf = (scope: Scope): readonly Scope[] => (scope.parent ? [...chainOf(scope.parent), scope] : [scope]);
-
-/** A constraint that rows of the whole query must match. */
-export const isRequired = ({ scope }: Constraint): boolean => chainOf(scope).every(({ how }) => how === undefined);
-
-/** A literal that a property is asked for, as its object or by `=`. */
-export interface ValueConstant {
-  /** IRI. */
-  readonly property: string;
-  readonly service: string | undefined;
-  readonly literal: RDF.Literal;
-  readonly range: TokenRange;
-}
-
-/** The literals that properties are asked for. */
-export function valueConstants(constraints: readonly Constraint[]): readonly ValueConstant[] {
-  const comparisons = constraints.filter((each) => each.kind === "comparison");
-  const equal = Map.groupBy(
-    comparisons.filter(({ operator }) => operator === "="),
-    ({ name }) => name,
-  );
-  return constraints.flatMap((pattern) => {
-    if (pattern.kind !== "pattern" || pattern.predicate.term.kind !== "iri") return [];
-    const { object, scope } = pattern;
-    const { iri: property } = pattern.predicate.term;
-    const same = object.term.kind === "variable" ? (equal.get(object.term.name) ?? []) : [];
-    const compared = same.filter((other) => joinOf(pattern, other, other.name)).map(({ constant }) => constant);
-    return [object, ...compared].flatMap(({ term, range }) =>
-      term.kind === "literal" && range ? [{ property, service: scope.service, literal: term.literal, range }] : [],
-    );
-  });
-}

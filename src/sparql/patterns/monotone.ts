@@ -18,28 +18,19 @@ interface NonMonotone {
 /**
  * The parts of a query whose missing solutions can add rows that are not in the true answer. Rows are taken for a set. A
  * LIMIT without ORDER BY may choose any rows, so fewer solutions leave rows that it could have chosen.
+ * @param how bodies of SERVICE clauses are patterns, too
  */
-export function nonMonotoneParts(ast: Query): NonMonotone {
-  const effects = new Effects();
+export function nonMonotoneParts(ast: Query, how?: "into services"): NonMonotone {
+  const effects = new Effects(how);
   effects.query(ast, ast.queryType === "ASK" ? "neither" : "monotone");
   return effects;
 }
 
-/**
- * True if missing triples can only take rows from the answer of a query, or solutions from a group; SERVICE bodies count.
- */
-export function isMonotone(part: Query | readonly Pattern[]): boolean {
+/** True if missing triples can only take solutions from a group; SERVICE bodies count. */
+export function isMonotoneGroup(patterns: readonly Pattern[]): boolean {
   const effects = new Effects("into services");
-  if ("queryType" in part) effects.query(part, part.queryType === "ASK" ? "neither" : "monotone");
-  else effects.group(part, "monotone");
+  effects.group(patterns, "monotone");
   return !effects.patterns;
-}
-
-/** True if a query may have numbers of groups, or the first rows of an order, that depend on the kinds of values. */
-export function isSummary(ast: Query): boolean {
-  const text = JSON.stringify(ast);
-  const isOrdered = text.includes('"order":') && text.includes('"limit":');
-  return isOrdered || /"aggregation":"(?:sum|avg|min|max)"|"group":/iu.test(text);
 }
 
 class Effects implements NonMonotone {
@@ -47,7 +38,7 @@ class Effects implements NonMonotone {
   patterns = false;
   readonly #intoServices: boolean;
 
-  constructor(how?: "into services") {
+  constructor(how: "into services" | undefined) {
     this.#intoServices = how !== undefined;
   }
 

@@ -1,4 +1,4 @@
-import type { Query, QueryTree } from "../parse/query.ts";
+import type { QueryTree } from "../parse/query-tree.ts";
 import type * as RDF from "@rdfjs/types";
 import type { Triple, Pattern, PropertyPath, ServicePattern, Term } from "sparqljs";
 import { rdf } from "../../rdf/vocabularies.ts";
@@ -19,14 +19,8 @@ export interface PlacedPattern extends QueryPattern {
 /** `named`: any of the named graphs; `none`: a graph that the query's dataset clauses leave out (section 13.2). */
 type PatternGraph = "named" | "none" | { readonly iri: string };
 
-/**
- * The triple patterns of a query in order of appearance, wherever they stand: groups, OPTIONAL, UNION, MINUS, GRAPH,
- * subqueries, EXISTS. Those of SERVICE clauses are left out, as they ask other data, unless `services` asks for them (those of a
- * variable never come); so is the template of CONSTRUCT.
- * A pattern that dataset clauses have matched in several graphs is given once for each.
- * Property paths become the patterns that they may ask for (SPARQL 1.1 Query, section 18.2.2.4).
- */
-export function queryPatterns({ ast }: QueryTree, { services = false } = {}): readonly PlacedPattern[] {
+/** @see QueryTree.patterns */
+export function queryPatterns(ast: QueryTree["ast"], { services = false } = {}): readonly PlacedPattern[] {
   const found: PlacedPattern[] = [];
   const dataset = datasetOf(ast);
   const pending: Visit[] = [{ node: ast, inExists: false, graphs: dataset?.default ?? [undefined] }];
@@ -90,7 +84,7 @@ interface Dataset {
   readonly named: readonly string[];
 }
 
-function datasetOf({ from }: Query["ast"]): Dataset | undefined {
+function datasetOf({ from }: QueryTree["ast"]): Dataset | undefined {
   if (from === undefined) return undefined;
   return { default: graphsOf(from.default.map(({ value }) => value)), named: from.named.map(({ value }) => value) };
 }
@@ -246,22 +240,6 @@ export function mayBeEmpty(path: Path): boolean {
 export interface UsedTerm {
   readonly kind: "class" | "property";
   readonly iri: string;
-}
-
-/** The terms of the patterns that one endpoint is asked. */
-interface UsedTerms {
-  /** The IRI that SERVICE names; undefined for the patterns outside of every SERVICE. */
-  readonly service: string | undefined;
-  readonly terms: readonly UsedTerm[];
-}
-
-/**
- * The classes and properties that the patterns of a query name, by the endpoint that they are for; those of a SERVICE with a
- * variable are left out, and so are those in a template and in negated paths, which data need not have.
- */
-export function usedTerms(query: QueryTree): readonly UsedTerms[] {
-  const byService = Map.groupBy(queryPatterns(query, { services: true }), ({ service }) => service);
-  return [...byService].map(([service, patterns]) => ({ service, terms: termsOf(patterns) }));
 }
 
 interface NamingPattern {

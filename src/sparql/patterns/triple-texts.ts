@@ -1,12 +1,12 @@
+import { itemAt } from "../../values.ts";
 import type { Query } from "../parse/query.ts";
 import type { PropertyPath, Term, Triple } from "sparqljs";
 import { iriText } from "../../rdf/term-text.ts";
 import type { TokenRange } from "../parse/outline.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
-import { tokenAt } from "../parse/tokens.ts";
 
 /** Subject, predicate or object of a triple pattern. */
-export interface TripleTerm {
+interface TripleTerm {
   /** As it was written; blank nodes are variables of their own, `?fedwayBlank...`. */
   readonly text: string;
   /** Where it was written; absent for what brackets and collections stand for. */
@@ -56,18 +56,8 @@ function written(query: Query, node: Term | PropertyPath): TripleTerm {
   if ("termType" in node && node.termType === "BlankNode") {
     const label = variable(`_${Buffer.from(node.value).toString("hex")}`);
     // What brackets and collections stand for has no place of its own.
-    return range && tokenAt(query.tokens, range.from).kind === "blank" ? { ...label, range } : label;
+    return range && itemAt(query.tokens, range.from).kind === "blank" ? { ...label, range } : label;
   }
   const text = range ? query.textOf(range) : "value" in node ? iriText(node.value) : "";
   return { text, ...place, term: "termType" in node ? patternTerm(node) : undefined };
-}
-
-/** The literal, or IRI, that begins with the first token of a range, with its own tokens. */
-export function constantAt({ places, tokens }: Query, { from, to }: TokenRange) {
-  if (!["string", "number", "iri", "pname"].includes(tokenAt(tokens, from).kind)) return undefined;
-  for (const [node, range] of places) {
-    const isConstant = "termType" in node && (node.termType === "NamedNode" || node.termType === "Literal");
-    if (isConstant && range.from === from && range.to <= to) return { range, term: patternTerm(node) };
-  }
-  return undefined;
 }

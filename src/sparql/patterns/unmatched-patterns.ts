@@ -1,4 +1,4 @@
-import type { QueryTree } from "../parse/query.ts";
+import type { QueryTree } from "../parse/query-tree.ts";
 import type { Pattern, Triple } from "sparqljs";
 import { isAggregateOfAll } from "../structure/expression-parts.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";

@@ -1,6 +1,5 @@
 import type { Query, TextEdit } from "../parse/query.ts";
 import { parseQuery, prefixOf } from "../parse/parse-query.ts";
-import { resolveIri } from "../parse/resolve-iri.ts";
 import { isWord, type Token } from "../parse/tokens.ts";
 
 /**
@@ -26,10 +25,10 @@ function editsOf({ tokens, prologue }: Query): readonly TextEdit[] {
     if (at < prologue.length || (token.kind !== "iri" && token.kind !== "pname")) continue;
     const range = { from: at, to: at + 1 };
     if (token.kind === "iri") {
-      if (!absolute.test(token.text)) edits.push({ range, replacement: `<${resolveIri(prologue, token)}>` });
+      if (!absolute.test(token.text)) edits.push({ range, replacement: `<${prologue.iriOf(token)}>` });
     } else if (token.text.includes("\\") || relative.has(prefixOf(token))) {
       // The blanks keep `<` before a name from becoming a token with it.
-      edits.push({ range, replacement: ` <${resolveIri(prologue, token)}> ` });
+      edits.push({ range, replacement: ` <${prologue.iriOf(token)}> ` });
     }
   }
   return edits;

@@ -4,7 +4,7 @@ import { requiredTriples } from "../structure/certain-variables.ts";
 import { bodyText, withDot } from "./merge-clauses.ts";
 import type { Element, ServiceElement } from "../parse/outline.ts";
 import { isPath } from "../patterns/query-patterns.ts";
-import { groupsOfSelect, groupsWithin } from "../structure/scope.ts";
+import { groupsWithin } from "../structure/scope.ts";
 
 /** Known facts about the endpoints of SERVICE clauses. */
 interface Colocation {
@@ -26,7 +26,7 @@ export function colocateClauses(query: Query, colocation: Colocation) {
   const site: Site = { ...colocation, parsed: query };
   const edits: TextEdit[] = [];
   let joined = 0;
-  const groups = groupsWithin(groupsOfSelect(query.outline), ({ kind }) => kind !== "service");
+  const groups = groupsWithin(query.outline.groups, ({ kind }) => kind !== "service");
   for (const { elements } of groups) {
     for (const star of starsOf(elements, site)) {
       joined += star.elements.length - 1;
@@ -86,7 +86,7 @@ function starOf(element: Element, site: Site): Star | undefined {
 export function servicesOf(element: Element): readonly ServiceElement[] | undefined {
   if (element.kind === "service") return [element];
   if (element.kind !== "union") return undefined;
-  const only = element.branches.map(({ elements: [first, ...others] }) =>
+  const only = element.groups.map(({ elements: [first, ...others] }) =>
     first?.kind === "service" && others.length === 0 ? first : undefined,
   );
   return only.every((service) => service !== undefined) ? only : undefined;

@@ -1,8 +1,8 @@
+import { itemAt } from "../../values.ts";
 import type { Query } from "../parse/query.ts";
 import type { Term, Triple } from "sparqljs";
 import { iriText, literalText } from "../../rdf/term-text.ts";
 import type { TokenRange } from "../parse/outline.ts";
-import { tokenAt } from "../parse/tokens.ts";
 
 /** Triples of a template that are counted; a graph that has all instances of these and lacks others is not found. */
 const mostTemplates = 4;
@@ -26,7 +26,7 @@ export function tripleCountQuery(parsed: Query): string | undefined {
   const parts = template.map((triple) => instances(triple, pattern, areApart)).join(" UNION ");
   const graphs = datasets.map((range) => `${textOf(parsed, range)} `).join("");
   const counted = areApart ? parts : `SELECT DISTINCT ${columns.join(" ")} WHERE { ${parts} }`;
-  const declarations = text.slice(0, tokenAt(tokens, prologue.length).start);
+  const declarations = text.slice(0, itemAt(tokens, prologue.length).start);
   return `${declarations}SELECT (COUNT(*) AS ?fedway_rows) ${graphs}WHERE { ${counted} }`;
 }
 
@@ -63,4 +63,4 @@ function instances(terms: Terms, pattern: string, areApart: boolean): string {
 }
 
 const textOf = ({ text, tokens }: Query, { from, to }: TokenRange): string =>
-  text.slice(tokenAt(tokens, from).start, tokenAt(tokens, to - 1).end);
+  text.slice(itemAt(tokens, from).start, itemAt(tokens, to - 1).end);

@@ -1,3 +1,4 @@
+import { itemAt } from "../../values.ts";
 import type { Query, TextEdit } from "../parse/query.ts";
 import type { Expression, PropertyPath, Term, Triple, VariableTerm } from "sparqljs";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -5,9 +6,8 @@ import { isAggregated, partsOfExpression } from "../structure/expression-parts.t
 import type { Element, SelectOutline, TokenRange } from "../parse/outline.ts";
 import { followsGrammar, parseQuery } from "../parse/parse-query.ts";
 import { isPath, mayBeEmpty } from "../patterns/query-patterns.ts";
-import { elementsWithin, groupsOfSelect, groupsWithin, selectsOf, union } from "../structure/scope.ts";
+import { elementsWithin, groupsWithin, union } from "../structure/scope.ts";
 import { placeIn } from "../parse/term-reader.ts";
-import { tokenAt } from "../parse/tokens.ts";
 
 // Oxigraph 0.5.11 gets some legal queries wrong. They are written otherwise for it, with the same meaning.
 
@@ -32,7 +32,7 @@ export function mendedQuery(text: string): string {
     return text;
   const query = parsed(text);
   if (!query) return text;
-  const selects = selectsOf(query.outline);
+  const selects = query.selects;
   const columns = selects.flatMap((select) => writtenColumns(query, select));
   const edits = [...selects.flatMap(hiddenEmptiness), ...columns, ...writtenPaths(query)];
   return edits.length === 0 ? text : query.cut(edits);
@@ -100,7 +100,7 @@ function expressionOf({ places, tokens }: Query, column: VariableTerm): TokenRan
   const to = placeIn(places, column).from - 1;
   let from = to;
   for (let depth = 0; from > 0 && depth >= 0; from--) {
-    const { text } = tokenAt(tokens, from - 1);
+    const { text } = itemAt(tokens, from - 1);
     if (text === ")") depth += 1;
     if (text === "(") depth -= 1;
   }
@@ -125,7 +125,7 @@ const notWritable = (name: string): FedwayError =>
 
 /** Triples with a path: each alternative for itself, and where it may have no steps, the solution of no steps. */
 function writtenPaths(query: Query): readonly TextEdit[] {
-  const groups = groupsOfSelect(query.outline);
+  const groups = query.outline.groups;
   // In a named graph only the terms of that graph have a path of no steps.
   const ofDefaultGraph = new Set(groupsWithin(groups, isOfDefaultGraph));
   return [...groupsWithin(groups, ({ kind }) => kind !== "service")].flatMap((group) => {

@@ -1,6 +1,6 @@
 import type { Query, TextEdit } from "../parse/query.ts";
 import type { Element, Group, ServiceElement, TokenRange } from "../parse/outline.ts";
-import { groupsOfSelect, groupsWithin } from "../structure/scope.ts";
+import { groupsWithin } from "../structure/scope.ts";
 
 interface MergeOptions {
   readonly isMember: (service: ServiceElement) => boolean;
@@ -20,7 +20,7 @@ interface MergeOptions {
 export function mergeClauses(query: Query, options: MergeOptions) {
   const edits = options.keepsDataset ? [] : query.datasetEdits;
   let merged = 0;
-  const groups = groupsWithin(groupsOfSelect(query.outline), (element) => !isClause(element, options));
+  const groups = groupsWithin(query.outline.groups, (element) => !isClause(element, options));
   for (const group of groups) {
     for (const run of runs(query, group, options)) {
       merged += run.length - 1;

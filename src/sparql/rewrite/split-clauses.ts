@@ -1,13 +1,15 @@
+import { itemAt } from "../../values.ts";
 import type { Query } from "../parse/query.ts";
+import { QueryTree } from "../parse/query-tree.ts";
 import type { ServiceClause } from "../structure/analysis.ts";
 import { certainVariables, requiredTriples } from "../structure/certain-variables.ts";
 import type { Group } from "../parse/outline.ts";
 import { isPath } from "../patterns/query-patterns.ts";
-import { declarationsOf } from "../parse/resolve-iri.ts";
+import { declarationsOf } from "../parse/prologue.ts";
 import { mentionedVariables, visibleInGroup } from "../structure/scope.ts";
-import { isMonotone } from "../patterns/monotone.ts";
+import { isMonotoneGroup } from "../patterns/monotone.ts";
 import { type Substitution, substitutionOf } from "./substitution.ts";
-import { type Token, tokenAt } from "../parse/tokens.ts";
+import { type Token } from "../parse/tokens.ts";
 import { unitedServices } from "./united-services.ts";
 import type { Pattern, Term, Triple } from "sparqljs";
 
@@ -63,7 +65,7 @@ type TargetedClause = ClauseText & { readonly target: string };
 export function splitClauses(query: Query) {
   const { text, tokens } = query;
   const clauses: TargetedClause[] = [];
-  const bodies: Group[] = [];
+  const bodies: QueryTree[] = [];
   let skeleton = "";
   let copied = 0;
   const united = new Map(unitedServices(query).flatMap((each) => each.services.map((service) => [service.from, each])));
@@ -76,14 +78,14 @@ export function splitClauses(query: Query) {
     if (together[0]?.from !== service.element.from) continue;
     const place = `urn:fedway:clause:${clauses.length}`;
     const clause = toClause(query, service, place);
-    const target = tokenAt(tokens, service.element.name);
+    const target = itemAt(tokens, service.element.name);
     const silent = clause.silent ? "SILENT " : "";
-    const before = text.slice(copied, tokenAt(tokens, union.from).start);
+    const before = text.slice(copied, itemAt(tokens, union.from).start);
     skeleton += `${before}SERVICE ${silent}<${place}> { ${placeholder(clause, target)} }`;
-    copied = tokenAt(tokens, union.to - 1).end;
+    copied = itemAt(tokens, union.to - 1).end;
     for (const { name, group } of together) {
-      const { start, end } = tokenAt(tokens, name);
-      bodies.push(group);
+      const { start, end } = itemAt(tokens, name);
+      bodies.push(QueryTree.ofGroup(group));
       clauses.push({ ...clause, iri: `urn:fedway:clause:${clauses.length}`, target: text.slice(start, end) });
     }
   }
@@ -120,7 +122,7 @@ function toClause(query: Query, service: ServiceClause, place: string): ClauseTe
     })),
     opening: group.select ? undefined : openingOf(tokens, group),
     substitution: service.place.includes("exists") ? substitutionOf(tokens, group) : undefined,
-    nonMonotone: isMonotone(where) ? undefined : "body",
+    nonMonotone: isMonotoneGroup(where) ? undefined : "body",
     selectivity: selectivityOf(where),
   };
 }

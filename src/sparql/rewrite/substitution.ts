@@ -1,7 +1,8 @@
+import { itemAt } from "../../values.ts";
 import { certainVariables } from "../structure/certain-variables.ts";
 import type { Element, Group, SelectOutline } from "../parse/outline.ts";
-import { groupsOf, mentionedVariables, projectsAll, union, visibleInGroup } from "../structure/scope.ts";
-import { type Token, tokenAt } from "../parse/tokens.ts";
+import { mentionedVariables, union, visibleInGroup } from "../structure/scope.ts";
+import { type Token } from "../parse/tokens.ts";
 
 /** Where values stand for variables when a clause inside EXISTS is asked (SPARQL 1.1 Query, section 18.6). */
 export interface Substitution {
@@ -26,7 +27,7 @@ interface SubstitutionSite {
  * because it chooses among all of its solutions.
  */
 export function substitutionOf(tokens: readonly Token[], group: Group): Substitution | undefined {
-  const groups = new SubstitutedGroups(tokens, tokenAt(tokens, group.from).start);
+  const groups = new SubstitutedGroups(tokens, itemAt(tokens, group.from).start);
   const variables = groups.needs(group);
   return variables.size === 0 ? undefined : { variables: [...variables], sites: groups.sites(group) };
 }
@@ -58,9 +59,9 @@ class SubstitutedGroups {
     }
     const assigned = new Set(elements.flatMap((element) => (element.kind === "bind" ? [element.variable] : [])));
     const names = [...this.#mentioned(group)].filter((name) => within?.has(name) !== false && !assigned.has(name));
-    const inner = elements.filter((element) => !isExpression(element)).flatMap((element) => groupsOf(element));
+    const inner = elements.filter((element) => !isExpression(element)).flatMap((element) => element.groups);
     return [
-      { at: tokenAt(this.#tokens, group.from).end - this.#start, variables: names },
+      { at: itemAt(this.#tokens, group.from).end - this.#start, variables: names },
       ...inner.flatMap((nested) => this.sites(nested, within)),
     ];
   }
@@ -72,7 +73,7 @@ class SubstitutedGroups {
     }
     const certain = certainVariables(patterns);
     const own = union(elements.map((element) => this.#ofElement(element)));
-    const inner = elements.filter((element) => !isExpression(element)).flatMap((element) => groupsOf(element));
+    const inner = elements.filter((element) => !isExpression(element)).flatMap((element) => element.groups);
     const names = inner.map((nested) => this.needs(nested));
     return union([new Set([...own].filter((name) => !certain.has(name))), ...names]);
   }
@@ -95,7 +96,7 @@ const isExpression = ({ kind }: Element): boolean => kind === "filter" || kind =
 function handedOn(tokens: readonly Token[], select: SelectOutline): ReadonlySet<string> {
   const { tree, where } = select;
   if (tree.queryType !== "SELECT" || tree.limit !== undefined || tree.offset !== undefined) return new Set();
-  if (projectsAll(select) && where) return visibleInGroup(tokens, where);
+  if (select.projectsAll && where) return visibleInGroup(tokens, where);
   const computed = new Set(tree.group?.map(({ variable }) => variable?.value));
   const plain = tree.variables.flatMap((column) => ("termType" in column ? column.value : []));
   return new Set(plain).difference(computed);

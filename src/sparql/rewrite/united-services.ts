@@ -1,8 +1,9 @@
+import { itemAt } from "../../values.ts";
 import type { Query } from "../parse/query.ts";
 import { servicesOf } from "./colocated-clauses.ts";
 import type { Element, ServiceElement, TokenRange } from "../parse/outline.ts";
-import { groupsOfSelect, groupsWithin } from "../structure/scope.ts";
-import { type Token, tokenAt } from "../parse/tokens.ts";
+import { groupsWithin } from "../structure/scope.ts";
+import { type Token } from "../parse/tokens.ts";
 
 /** A UNION of one pattern at several endpoints. */
 interface UnitedServices {
@@ -12,14 +13,14 @@ interface UnitedServices {
 
 /** The UNIONs of nothing but SERVICE clauses with the same body and without SILENT, outside of other clauses. */
 export function unitedServices(query: Query): readonly UnitedServices[] {
-  const elements = [...groupsWithin(groupsOfSelect(query.outline), isOpen)].flatMap((group) => group.elements);
+  const elements = [...groupsWithin(query.outline.groups, isOpen)].flatMap((group) => group.elements);
   return elements.flatMap((union) => {
     const services = union.kind === "union" ? servicesOf(union) : undefined;
     const [first] = services ?? [];
     if (!first || services === undefined || services.length < 2) return [];
     const body = query.textOf(first.group);
     const isSame = ({ group, silent, name }: ServiceElement): boolean =>
-      !silent && tokenAt(query.tokens, name).kind !== "var" && query.textOf(group) === body;
+      !silent && itemAt(query.tokens, name).kind !== "var" && query.textOf(group) === body;
     return services.every(isSame) ? [{ union, services }] : [];
   });
 }

@@ -2,7 +2,7 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { hasService, haveService } from "../structure/analysis.ts";
 import type { Query } from "../parse/query.ts";
 import type { Element, GraphElement, Group, SelectOutline, ServiceElement, TokenRange } from "../parse/outline.ts";
-import { elementsWithin, groupsOf, groupsOfSelect } from "../structure/scope.ts";
+import { elementsWithin } from "../structure/scope.ts";
 
 /** Text around a member clause. */
 interface WrapOptions {
@@ -24,7 +24,7 @@ interface WrapOptions {
  */
 export function wrapOutside(query: Query, options: WrapOptions): string {
   const wrapper = new Wrapper(query, options, options.own);
-  const groups = groupsOfSelect(query.outline);
+  const groups = query.outline.groups;
   return query.cut(groups.map((group) => ({ range: group, replacement: wrapper.group(group) })));
 }
 
@@ -52,7 +52,7 @@ class Wrapper {
   }
 
   private select(select: SelectOutline): string {
-    const groups = groupsOfSelect(select);
+    const groups = select.groups;
     return replaceGroups(this.query, select, { groups, render: (group) => this.group(group) });
   }
 
@@ -98,7 +98,7 @@ class Wrapper {
 
   private inner(element: Element): string {
     return replaceGroups(this.query, element, {
-      groups: groupsOf(element),
+      groups: element.groups,
       render: (group) => this.group(group),
     });
   }
@@ -164,13 +164,13 @@ class Wrapper {
       );
     }
     const render = (group: Group): string => this.inGraph(group, graph, true);
-    return replaceGroups(this.query, element, { groups: groupsOf(element), render });
+    return replaceGroups(this.query, element, { groups: element.groups, render });
   }
 
   /** FILTER or BIND, which may stand outside of the GRAPH unless it looks into it. */
   private expressionInGraph(element: Element & { kind: "filter" | "bind" }, graph: GraphName): string {
     const names = this.query.variablesIn(element);
-    if (element.exists.length > 0 || !names.isDisjointFrom(graph.names)) {
+    if (element.groups.length > 0 || !names.isDisjointFrom(graph.names)) {
       throw this.nested(element, "EXISTS or the variable of the GRAPH in an expression stands in the way.");
     }
     return this.text(element);
@@ -193,8 +193,7 @@ interface GraphName {
 }
 
 /** True when an element reads from a dataset: triples, GRAPH, or an extension of the endpoint's engine. */
-const needsData = (element: Element): boolean =>
-  readsData(element) || elementsWithin(groupsOf(element)).some(readsData);
+const needsData = (element: Element): boolean => readsData(element) || elementsWithin(element.groups).some(readsData);
 
 const readsData = ({ kind }: Element): boolean => kind === "triples" || kind === "graph" || kind === "service";
 

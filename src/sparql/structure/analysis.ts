@@ -1,10 +1,10 @@
+import { itemAt } from "../../values.ts";
 import type { Query } from "../parse/query.ts";
+import { QueryTree } from "../parse/query-tree.ts";
 import type { Pattern, Term, Triple } from "sparqljs";
-import { resolveIri } from "../parse/resolve-iri.ts";
 import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "../parse/outline.ts";
-import { elementsWithin, groupsOf } from "./scope.ts";
+import { elementsWithin } from "./scope.ts";
 import { certainVariables } from "./certain-variables.ts";
-import { tokenAt } from "../parse/tokens.ts";
 
 /** Surroundings of a clause, outermost first; `group` is a plain group. */
 type Context = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
@@ -52,12 +52,14 @@ export interface ServiceClause {
   /** The SERVICE clause directly around this one. */
   readonly parent: ServiceClause | undefined;
   readonly element: ServiceElement;
+  /** Its group as the WHERE of a query of its own. */
+  readonly body: QueryTree;
   /** Where it begins in the text. */
   readonly where: { readonly line: number; readonly column: number };
 }
 
 /** A pattern outside of every SERVICE that needs data. */
-export interface OutsidePattern extends TokenRange {
+interface OutsidePattern extends TokenRange {
   /** None of GRAPH. */
   readonly triples: readonly Triple[];
 }
@@ -74,7 +76,7 @@ interface Surroundings {
 
 /** True when an element is, or has inside, a SERVICE for which `counts` holds. */
 export function hasService(element: Element, counts: (service: ServiceElement) => boolean): boolean {
-  return (element.kind === "service" && counts(element)) || haveService(groupsOf(element), counts);
+  return (element.kind === "service" && counts(element)) || haveService(element.groups, counts);
 }
 
 /** True when a SERVICE for which `counts` holds stands anywhere in the groups. */
@@ -127,7 +129,7 @@ class Analysis {
     const place = contextOf(element);
     const isOptional = place === "optional" || (place === "group" && around.isOptional);
     const inner = { ...around, isWhere: false, isOptional, place: place ? [...around.place, place] : around.place };
-    for (const group of groupsOf(element)) this.group(group, inner);
+    for (const group of element.groups) this.group(group, inner);
   }
 
   private needsData(element: Element, around: Surroundings): void {
@@ -142,7 +144,7 @@ class Analysis {
       this.needsData(element, around);
       return;
     }
-    const name = tokenAt(this.query.tokens, element.name);
+    const name = itemAt(this.query.tokens, element.name);
     const inGraph = name.kind === "var" ? "variable" : "constant";
     if (!around.parent && !around.besideServiceInGraph) this.serviceGraphs.push(element);
     this.group(element.group, {
@@ -157,6 +159,7 @@ class Analysis {
 
   private service(element: ServiceElement, around: Surroundings): void {
     const { query } = this;
+    let body: QueryTree | undefined;
     const clause: ServiceClause = {
       target: this.target(element, around),
       silent: element.silent,
@@ -167,6 +170,9 @@ class Analysis {
       fillsOptional: around.isOptional,
       parent: around.parent,
       element,
+      get body() {
+        return (body ??= QueryTree.ofGroup(element.group));
+      },
       get where() {
         return query.whereIs(element);
       },
@@ -177,8 +183,8 @@ class Analysis {
   }
 
   private target(element: ServiceElement, around: Surroundings): ServiceTarget {
-    const token = tokenAt(this.query.tokens, element.name);
-    if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.query.prologue, token) };
+    const token = itemAt(this.query.tokens, element.name);
+    if (token.kind !== "var") return { kind: "iri", iri: this.query.prologue.iriOf(token) };
     const name = token.text.slice(1);
     const values = knownValues(name, around.enclosing);
     const isBound = values === undefined && isBoundBefore(name, around.enclosing);
@@ -195,8 +201,8 @@ function contextOf(element: Element): Context | undefined {
     case "bind":
       return "exists";
     case "union":
-      if (element.branches.length > 1) return "union";
-      return element.branches[0]?.select ? undefined : "group";
+      if (element.groups.length > 1) return "union";
+      return element.groups[0]?.select ? undefined : "group";
     default:
       return undefined;
   }

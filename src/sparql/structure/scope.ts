@@ -1,11 +1,12 @@
 import type { Element, Group, SelectOutline, TokenRange } from "../parse/outline.ts";
-import { type Token, tokenAt } from "../parse/tokens.ts";
+import type { Token } from "../parse/tokens.ts";
+import { itemAt } from "../../values.ts";
 
 /** Names of all variables written in a range, without `?`. */
 export function mentionedVariables(tokens: readonly Token[], range: TokenRange): Set<string> {
   const names = new Set<string>();
   for (let at = range.from; at < range.to; at++) {
-    const token = tokenAt(tokens, at);
+    const token = itemAt(tokens, at);
     if (token.kind === "var") names.add(token.text.slice(1));
   }
   return names;
@@ -16,15 +17,11 @@ export const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new 
 
 /** The projected variables of a SELECT (`*`: the visible ones of its WHERE). */
 export function projectedVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
-  if (projectsAll(select)) return whereVariables(tokens, select);
+  if (select.projectsAll) return whereVariables(tokens, select);
   return new Set(columnsIn(select).map((column) => ("variable" in column ? column.variable : column).value));
 }
 
 const columnsIn = ({ tree }: SelectOutline) => ("variables" in tree ? tree.variables : []);
-
-/** True for `SELECT *` and `DESCRIBE *`. */
-export const projectsAll = (select: SelectOutline): boolean =>
-  columnsIn(select).some((column) => "termType" in column && column.termType === "Wildcard");
 
 /** Variables in scope behind WHERE and the trailing VALUES of a SELECT. */
 export function whereVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
@@ -60,38 +57,9 @@ export function visibleInElement(tokens: readonly Token[], element: Element): Se
         visibleInGroup(tokens, element.group),
       ]);
     default:
-      return union(element.branches.map((branch) => visibleInGroup(tokens, branch)));
+      return union(element.groups.map((branch) => visibleInGroup(tokens, branch)));
   }
 }
-
-/** The groups directly inside an element, in text order. */
-export function groupsOf(element: Element): readonly Group[] {
-  switch (element.kind) {
-    case "filter":
-    case "bind":
-      return element.exists;
-    case "optional":
-    case "minus":
-    case "graph":
-    case "service":
-      return [element.group];
-    case "union":
-      return element.branches;
-    default:
-      return [];
-  }
-}
-
-/** The groups directly inside a SELECT: EXISTS of its head and tail, and its WHERE. */
-export function groupsOfSelect(select: SelectOutline): readonly Group[] {
-  return select.where ? [...select.exists, select.where] : select.exists;
-}
-
-/** A SELECT and all subqueries inside it. */
-export const selectsOf = (select: SelectOutline): readonly SelectOutline[] => [
-  select,
-  ...Array.from(groupsWithin(groupsOfSelect(select))).flatMap(({ select: inner }) => inner ?? []),
-];
 
 /**
  * These groups and all that stand inside them, each before those inside it, in text order but for EXISTS behind a WHERE.
@@ -105,7 +73,7 @@ export function* groupsWithin(
   for (let group = pending.pop(); group; group = pending.pop()) {
     yield group;
     const { select, elements } = group;
-    const inner = select ? groupsOfSelect(select) : elements.filter(isEntered).flatMap(groupsOf);
+    const inner = select ? select.groups : elements.filter(isEntered).flatMap((element) => element.groups);
     pending.push(...inner.toReversed());
   }
 }

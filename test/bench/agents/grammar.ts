@@ -1,7 +1,6 @@
 import { type GrammarRequest, sparqlGrammar } from "../../../src/agent/grammar/sparql-grammar.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { parseQuery, withServiceUrls } from "../../../src/sparql/query.ts";
-import { usedTerms } from "../../../src/sparql/patterns.ts";
 import { startSmallModel } from "../../support/engines/small-model.ts";
 import { readGbnf, sentencesOf } from "../../support/grammar-sampler.ts";
 import { descriptionTerms, publishedSources, type PublishedSource } from "../../support/published-questions.ts";
@@ -55,7 +54,7 @@ function faultOf(sentence: string, { sources, asFederation }: GrammarRequest): s
     const endpointId = asFederation ? undefined : sources[0]?.id.replaceAll("_", "-");
     const { plan } = planner.plan({ text, endpointId, strict: false, defaultGraphs: [], namedGraphs: [] });
     if (plan.kind === "rejected") return `${plan.reason.message}: ${sentence}`;
-    for (const { service, terms } of usedTerms(parseQuery(text))) {
+    for (const { service, terms } of parseQuery(text).usedTerms) {
       const own = sources.filter(({ id }) => !asFederation || urlOf(id) === service);
       const known = new Set(own.flatMap(({ description }) => descriptionTerms(description)));
       const unknown = terms.find(({ iri }) => !known.has(iri));

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import zlib from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSparqlClient, type OpenSparqlClient } from "../../../src/outbound/client.ts";
+import { createSparqlClient } from "../../../src/outbound/client.ts";
+import type { SparqlClient } from "../../../src/outbound/sparql-client.ts";
 import { createAsker } from "../../../src/outbound/whole-answer.ts";
 import { requestFault } from "../../../src/results/json-structure.ts";
 import { parseAnswer } from "../../../src/results/parse.ts";
@@ -158,7 +159,7 @@ const codings = {
 } as const;
 type Coding = keyof typeof codings;
 
-let client: OpenSparqlClient;
+let client: SparqlClient;
 let origin: string;
 let served: { readonly mediaType: string; readonly body: Buffer; readonly coding: Coding };
 const server = createServer((request, response) => {

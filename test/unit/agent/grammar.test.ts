@@ -3,7 +3,6 @@ import { type GrammarRequest, sparqlGrammar } from "../../../src/agent/grammar/s
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { parseQuery, withServiceUrls } from "../../../src/sparql/query.ts";
-import { usedTerms } from "../../../src/sparql/patterns.ts";
 import { describedUnits } from "../../support/described-data.ts";
 import { readGbnf, sentencesOf } from "../../support/grammar-sampler.ts";
 import { descriptionTerms } from "../../support/published-questions.ts";
@@ -34,7 +33,7 @@ function fault(sentence: string, { sources, asFederation }: GrammarRequest): str
   const endpointId = asFederation ? undefined : sources[0]?.id;
   const { plan } = planner.plan({ text: sentence, endpointId, strict: false, defaultGraphs: [], namedGraphs: [] });
   if (plan.kind === "rejected") return `${plan.reason.code}: ${sentence}`;
-  for (const { service, terms } of usedTerms(parseQuery(withServiceUrls(sentence, urlOf).text))) {
+  for (const { service, terms } of parseQuery(withServiceUrls(sentence, urlOf).text).usedTerms) {
     const own = sources.filter(({ id }) => !asFederation || service === urlOf(id));
     const known = new Set(own.flatMap(({ description }) => descriptionTerms(description)));
     const unknown = terms.find(({ iri }) => !known.has(iri));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/patterns.ts";
+import { type PatternTerm, type PlacedPattern } from "../../../src/sparql/patterns.ts";
 import { parseQuery } from "../../../src/sparql/query.ts";
 
 const prologue = "PREFIX : <urn:x/> ";
@@ -20,7 +20,7 @@ function line({ subject, predicate, object, exceptPredicates, inExists, graph }:
 
 const shouldFind = (query: string, ...patterns: readonly string[]): void => {
   it(`${query} asks for ${patterns.join(", ") || "nothing"}`, () => {
-    expect(queryPatterns(parseQuery(prologue + query)).map(line)).toEqual(patterns);
+    expect(parseQuery(prologue + query).patterns.map(line)).toEqual(patterns);
   });
 };
 
@@ -92,7 +92,7 @@ describe("terms", () => {
 
   it("escaped local names mean the same with a BASE", () => {
     const text = "BASE <http://e.org/> PREFIX : <x#> ASK { FILTER(?x<:a) ?s :p\\#q/!:r\\,s ?x }";
-    expect(queryPatterns(parseQuery(text)).map(line)).toEqual([
+    expect(parseQuery(text).patterns.map(line)).toEqual([
       "?s http://e.org/x#p#q _",
       "_ _ ?x except http://e.org/x#r,s",
     ]);
@@ -100,11 +100,11 @@ describe("terms", () => {
 
   it("relative IRIs are resolved, dot segments too", () => {
     const text = "BASE <http://e.org/a/b/> PREFIX p: <../c/> SELECT * { <x> p:y <../../z> }";
-    expect(queryPatterns(parseQuery(text)).map(line)).toEqual(["http://e.org/a/b/x http://e.org/a/c/y http://e.org/z"]);
+    expect(parseQuery(text).patterns.map(line)).toEqual(["http://e.org/a/b/x http://e.org/a/c/y http://e.org/z"]);
   });
 
   it("one blank node is one variable", () => {
-    const [first, second] = queryPatterns(parseQuery("ASK { _:b <urn:p> ?x . ?y <urn:q> _:b , [] }"));
+    const [first, second] = parseQuery("ASK { _:b <urn:p> ?x . ?y <urn:q> _:b , [] }").patterns;
     expect(first?.subject).toEqual(second?.object);
     expect(first?.subject.kind).toBe("variable");
   });
@@ -136,7 +136,7 @@ describe("property paths", () => {
   shouldFind("SELECT * { ?s !:p\\#q ?o }", "?s _ ?o except urn:x/p#q");
 
   it("the steps of a sequence meet, and no two paths share their ways", () => {
-    const steps = queryPatterns(parseQuery("ASK { ?s <urn:p>/<urn:q> ?o . ?s <urn:p>/<urn:q> ?o }"));
+    const steps = parseQuery("ASK { ?s <urn:p>/<urn:q> ?o . ?s <urn:p>/<urn:q> ?o }").patterns;
     expect(steps[0]?.object).toEqual(steps[1]?.subject);
     expect(steps[2]?.object).toEqual(steps[3]?.subject);
     expect(steps[0]?.object).not.toEqual(steps[2]?.object);

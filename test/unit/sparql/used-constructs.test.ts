@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parseQuery } from "../../../src/sparql/query.ts";
-import { constructsOf } from "../../../src/sparql/patterns.ts";
 
 const shouldUse = (query: string, ...expected: readonly string[]): void => {
   it(`${query} uses ${expected.join(", ") || "nothing special"}`, () => {
-    expect([...constructsOf(parseQuery(query)).constructs].toSorted()).toEqual(expected.toSorted());
+    expect([...parseQuery(query).constructs.constructs].toSorted()).toEqual(expected.toSorted());
   });
 };
 
@@ -43,7 +42,7 @@ describe("paths of length zero", () => {
 
 const shouldBePortable = (query: string, portable: boolean): void => {
   it(`${query} ${portable ? "means the same everywhere" : "is for its endpoint only"}`, () => {
-    expect(constructsOf(parseQuery(query)).portable).toBe(portable);
+    expect(parseQuery(query).constructs.portable).toBe(portable);
   });
 };
 

@@ -6,7 +6,6 @@ import { parseTurtle } from "../../../../src/rdf/turtle.ts";
 import { schemaView } from "../../../../src/registry/schema.ts";
 import { readDataset, type VoidDescription } from "../../../../src/registry/descriptions.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
-import { queryPatterns } from "../../../../src/sparql/patterns.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
 import type { BenchmarkPackage, PackagedEndpoint } from "../../package/open-package.ts";
 
@@ -112,7 +111,7 @@ const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 /** The classes and properties that a query names. */
 function termsOf(query: string): readonly string[] {
-  const patterns = query === "" ? [] : queryPatterns(parseQuery(query));
+  const patterns = query === "" ? [] : parseQuery(query).patterns;
   const iris = patterns.flatMap(({ predicate, object }) => {
     if (predicate.kind !== "iri") return [];
     if (predicate.iri !== rdfType) return [predicate.iri];

@@ -1,7 +1,6 @@
 import { toFedwayError } from "../../../../src/errors/fedway-error.ts";
 import {
   elementsWithin,
-  groupsOfSelect,
   isWord,
   type Query,
   parseQuery,
@@ -50,7 +49,7 @@ export function readFinal(text: string, { shards, federation }: Targets): ReadFi
   if (other !== undefined) return refused("other-endpoint", `SERVICE <${other}> is not an endpoint of the package.`);
   const isInner = services.some(({ target, parent }) => target.kind === "iri" && target.iri === federation && parent);
   if (isInner) return refused("other-endpoint", "A shard cannot ask the federation.");
-  const hasGraph = [...elementsWithin(groupsOfSelect(query.outline))].some(({ kind }) => kind === "graph");
+  const hasGraph = [...elementsWithin(query.outline.groups)].some(({ kind }) => kind === "graph");
   // A dataset with named graphs has no shards among the targets.
   if (shards.size > 0 && (hasGraph || datasets.length > 0))
     return refused("named-graph", "The endpoints have no named graphs.");

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { PropertyPartition, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
-import { usedTerms } from "../../../../src/sparql/patterns.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { publishedData, publishedQuestions, triplesOf } from "../../../support/published-questions.ts";
 import { buildPublishedShards, publishedDatasets } from "../../../support/published-shards.ts";
@@ -35,7 +34,7 @@ interface Gold {
 export function questions(): readonly Question[] {
   return publishedQuestions().map(({ id, dataset, question, sparql }) => {
     // The syntax tree keeps the backslashes of `singer\#name`.
-    const used = usedTerms(parseQuery(sparql)).flatMap(({ terms }) => terms);
+    const used = parseQuery(sparql).usedTerms.flatMap(({ terms }) => terms);
     const terms = used.map(({ kind, iri }): Gold => ({ kind, iri: iri.replaceAll("\\", "") }));
     return { id, dataset, question, terms };
   });

@@ -1,16 +1,41 @@
+import { itemAt } from "../../values.ts";
 import { resolveReference } from "../../rdf/resolve-reference.ts";
 import { iriText } from "../../rdf/term-text.ts";
-import { isWord, type Token, tokenAt } from "./tokens.ts";
+import { isWord, type Token } from "./tokens.ts";
 
 /** BASE and PREFIX declarations of a query, resolved (SPARQL 1.1 Query, section 4.1.1). */
-export interface Prologue {
-  /** Base IRI behind the prologue; undefined when none is declared. */
-  readonly base: string | undefined;
+export class Prologue {
   /** Prefix with its colon to namespace IRI. */
   readonly prefixes: ReadonlyMap<string, string>;
+  /** Base IRI behind the prologue; undefined when none is declared. */
+  readonly base: string | undefined;
   /** Number of tokens of the prologue. */
   readonly length: number;
+
+  constructor(prefixes: ReadonlyMap<string, string>, base?: string, length = 0) {
+    this.prefixes = prefixes;
+    this.base = base;
+    this.length = length;
+  }
+
+  /** The absolute IRI that an `iri` or `pname` token of a valid query stands for. */
+  iriOf({ kind, text }: Token): string {
+    if (kind !== "pname") return resolve(text.slice(1, -1), this.base);
+    const colon = text.indexOf(":") + 1;
+    return `${this.prefixes.get(text.slice(0, colon)) ?? ""}${text.slice(colon).replaceAll(/\\(.)/g, "$1")}`;
+  }
+
+  /** An absolute IRI with a prefix that is declared, else in full. */
+  written(iri: string): string {
+    for (const [prefix, namespace] of this.prefixes) {
+      const local = iri.slice(namespace.length);
+      if (namespace !== "" && iri.startsWith(namespace) && plainLocal.test(local)) return prefix + local;
+    }
+    return iriText(iri);
+  }
 }
+
+const plainLocal = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
 
 /** As it is written where there is nothing to resolve it against. */
 const resolve = (reference: string, base: string | undefined): string => resolveReference(reference, base) ?? reference;
@@ -33,10 +58,10 @@ export function declarationsOf(text: string, tokens: readonly Token[]): string {
   const end = afterPrologue(tokens);
   for (let at = 0; at < end; at++) {
     if (!isVersion(tokens, at)) continue;
-    declarations += text.slice(from, tokenAt(tokens, at).start);
-    from = tokenAt(tokens, at + 1).end;
+    declarations += text.slice(from, itemAt(tokens, at).start);
+    from = itemAt(tokens, at + 1).end;
   }
-  return declarations + text.slice(from, tokenAt(tokens, end).start);
+  return declarations + text.slice(from, itemAt(tokens, end).start);
 }
 
 /** The declarations of a query that the parser accepted; each is resolved against the BASE before it. */
@@ -50,30 +75,12 @@ export function readPrologue(tokens: readonly Token[]): Prologue {
       continue;
     }
     const isBase = isWord(tokens[at], "BASE");
-    const iri = resolve(tokenAt(tokens, at + (isBase ? 1 : 2)).text.slice(1, -1), base);
+    const iri = resolve(itemAt(tokens, at + (isBase ? 1 : 2)).text.slice(1, -1), base);
     if (isBase) base = iri;
-    else prefixes.set(tokenAt(tokens, at + 1).text, iri);
+    else prefixes.set(itemAt(tokens, at + 1).text, iri);
     at += isBase ? 2 : 3;
   }
-  return { base, prefixes, length };
-}
-
-/** The absolute IRI that an `iri` or `pname` token of a valid query stands for. */
-export function resolveIri({ base, prefixes }: Prologue, token: Token): string {
-  if (token.kind !== "pname") return resolve(token.text.slice(1, -1), base);
-  const colon = token.text.indexOf(":") + 1;
-  return `${prefixes.get(token.text.slice(0, colon)) ?? ""}${token.text.slice(colon).replaceAll(/\\(.)/g, "$1")}`;
-}
-
-const plainLocal = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
-
-/** An absolute IRI with a prefix that the query declares, else in full. */
-export function writtenIri({ prefixes }: Prologue, iri: string): string {
-  for (const [prefix, namespace] of prefixes) {
-    const local = iri.slice(namespace.length);
-    if (namespace !== "" && iri.startsWith(namespace) && plainLocal.test(local)) return prefix + local;
-  }
-  return iriText(iri);
+  return new Prologue(prefixes, base, length);
 }
 
 /** Local names by prefix (without its colon) that a text uses without declaring it. */
