@@ -8,7 +8,7 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { channelTo, childEnd, forkScript, scriptBeside } from "../workers/child-process.ts";
 import { createPeer, type Peer } from "../workers/peer.ts";
 import { type Model, prefixesOf, type TextRole } from "./embedder.ts";
-import type { ModelBoot, ModelReply } from "./model-process.ts";
+import type { ModelBoot, ModelCall, ModelReply } from "./model-process.ts";
 
 /** A model in a folder, as model hubs lay it out. */
 export interface LocalModel {
@@ -108,7 +108,7 @@ class ProcessModel implements Model {
   async run(texts: readonly string[]): Promise<readonly Float32Array[]> {
     const { signal } = this.#closing;
     signal.throwIfAborted();
-    const { head } = await this.#running().call<ModelReply, unknown>("embed", texts, { signal }).catch(this.#explain);
+    const { head } = await this.#running().call<ModelReply, unknown>(texts, { signal }).catch(this.#explain);
     const { vectors, dimensions } = head;
     return texts.map((_, row) => vectors.slice(row * dimensions, (row + 1) * dimensions));
   }
@@ -118,7 +118,7 @@ class ProcessModel implements Model {
     await this.#process?.close();
   }
 
-  #running(): Peer {
+  #running(): Peer<ModelCall> {
     if (this.#failure !== undefined && steadyClock.now() < this.#failure.untilMs) throw this.#failure.error;
     this.#process ??= startProcess(this.#boot, (lost) => {
       this.#process = undefined;
@@ -144,7 +144,7 @@ class ProcessModel implements Model {
 }
 
 interface ModelProcess {
-  readonly peer: Peer;
+  readonly peer: Peer<ModelCall>;
   /** Ends it, whatever it does. */
   close(): Promise<void>;
 }
@@ -152,7 +152,7 @@ interface ModelProcess {
 /** @param onLost hears that the process has ended, and why, before the calls in it do */
 function startProcess(boot: ModelBoot, onLost: (error: FedwayError) => void): ModelProcess {
   const child = forkScript(scriptBeside(import.meta.url, "model-process"), { memoryMb, args: [JSON.stringify(boot)] });
-  const peer = createPeer(channelTo(child), {});
+  const peer = createPeer<ModelCall>(channelTo(child));
   const end = async (): Promise<void> => {
     const { detail } = await childEnd(child);
     // Node prints of an uncaught error the line of its source, then its message and its stack.

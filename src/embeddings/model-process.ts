@@ -23,6 +23,9 @@ export interface ModelBoot {
   readonly threads: number;
 }
 
+/** Texts of which vectors are wanted. */
+export type ModelCall = readonly string[];
+
 /** The vectors one after another. */
 export interface ModelReply {
   readonly vectors: Float32Array;
@@ -70,7 +73,7 @@ function idsOf(text: string): readonly number[] {
 }
 
 /** One text at a time: in a batch a quantized model's vector of a text would depend on the texts beside it. */
-async function embed(texts: readonly string[]): Promise<ModelReply> {
+async function embed(texts: ModelCall): Promise<ModelReply> {
   const found: Float32Array[] = [];
   for (const text of texts) found.push(await vectorOf(idsOf(text)));
   const dimensions = found[0]?.length ?? 0;
@@ -113,6 +116,4 @@ function pooled(output: Tensor | undefined, tokens: number): Float32Array {
 
 yieldToService();
 // Calls that came while the model was loaded wait in the channel.
-createPeer(channelToParent(), {
-  embed: { answer: async (texts: readonly string[]) => ({ head: await embed(texts) }) },
-});
+createPeer(channelToParent(), { answer: async (texts: ModelCall) => ({ head: await embed(texts) }) });

@@ -33,7 +33,7 @@ import { cameFrom } from "./provenance.ts";
  * Executes direct plans over the outbound client: one endpoint, the answer's bytes untouched where it speaks the client's
  * format. `now` is a monotonic clock in milliseconds.
  */
-export function createDirectExecutor(client: Pick<SparqlClient, "query">, now: () => number): Executor<DirectPlan> {
+export function createDirectExecutor(client: SparqlClient, now: () => number): Executor<DirectPlan> {
   const ask = async (plan: DirectPlan, bounds: ExecutionBounds, accepted: Accepted) => {
     const time = plan.silent && silentTime(bounds, now);
     const request = toRequest(plan, time ? { ...bounds, signal: time.signal } : bounds, accepted);

@@ -1,6 +1,8 @@
 import { stat } from "node:fs/promises";
-import { EndpointPool } from "./endpoint-pool.ts";
+import { mendedQuery } from "../sparql/query.ts";
+import { HostedJob } from "./hosted-endpoint.ts";
 import { answerKindOf } from "./query-form.ts";
+import { StoreRunner } from "./store-runner.ts";
 
 /** Bounds of a store: a query's time, the memory of data and queries, the bytes of an answer. */
 interface FileStoreLimits {
@@ -15,31 +17,32 @@ type StoreFiles = readonly { readonly path: string; readonly gzip: boolean }[];
 export const storeOpener = (limits: FileStoreLimits) => (files: StoreFiles, signal: AbortSignal) =>
   openStore(files, limits, signal);
 
-/** The files as one dataset: N-Quads keep their graphs. */
+/** The files as one dataset: N-Quads keep their graphs. Queries are answered one after the other. */
 async function openStore(files: StoreFiles, limits: FileStoreLimits, signal: AbortSignal) {
   let bytes = 0;
   for (const { path, gzip } of files) bytes += (await stat(path)).size * (gzip ? usualRatio : 1);
   signal.throwIfAborted();
   const { timeoutMs, memoryMb, maxAnswerBytes } = limits;
-  const pool = new EndpointPool({ timeoutMs, totalMb: memoryMb * 4, maxAnswerBytes, maxWaiting: 2, maxPerClient: 2 });
   const paths = files.map(({ path }) => ({ path }));
-  const endpoint = pool.endpoint({ id: "verification", source: { kind: "files", files: paths, bytes }, memoryMb });
-  const answer = async (query: string, stop: AbortSignal, mostMs = timeoutMs) => {
-    const kind = answerKindOf(query) ?? "bindings";
-    const accept = kind === "quads" ? "application/n-triples" : "application/sparql-results+json";
-    const { body, mediaType, stream } = await endpoint.query({ query, kind, accept, signal: stop, timeoutMs: mostMs });
-    stream?.destroy();
-    return { body, mediaType };
+  const runner = new StoreRunner({ id, source: { kind: "files", files: paths, bytes }, memoryMb, maxAnswerBytes });
+  let before = Promise.resolve();
+  const answer = async (text: string, stop: AbortSignal, mostMs = timeoutMs) => {
+    const mediaType = answerKindOf(text) === "quads" ? "application/n-triples" : "application/sparql-results+json";
+    const request = { query: mendedQuery(text), signal: stop, timeoutMs: mostMs };
+    const job = new HostedJob({ endpointId: id, request, mediaType, runLimitMs: timeoutMs });
+    before = before.then(() => runner.run(job));
+    return job.answer;
   };
   try {
     await answer("ASK {}", signal, mostLoadingMs);
   } catch (error) {
-    await pool.close();
+    await runner.close();
     throw error;
   }
-  return { answer: (query: string, stop: AbortSignal) => answer(query, stop), close: () => pool.close() };
+  return { answer: (query: string, stop: AbortSignal) => answer(query, stop), close: () => runner.close() };
 }
 
+const id = "verification";
 const mostLoadingMs = 300_000;
 
 /** N-Triples are about as many times larger than their gzip. */

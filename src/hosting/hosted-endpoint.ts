@@ -3,18 +3,22 @@ import type { AnswerKind } from "../results/model.ts";
 import { steadyClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
-/** A query for a hosted endpoint. */
-export interface HostedQuery {
+/** A query for a store. */
+interface StoreRequest {
   readonly query: string;
+  readonly defaultGraphs?: readonly string[];
+  readonly namedGraphs?: readonly string[];
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** A query for a hosted endpoint. */
+export interface HostedQuery extends StoreRequest {
   readonly kind: AnswerKind;
   /** Accept header. */
   readonly accept: string;
-  readonly defaultGraphs?: readonly string[];
-  readonly namedGraphs?: readonly string[];
   /** Owner of the query; clients take turns. Absent: the service's own. */
   readonly client?: string | undefined;
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
 }
 
 /** A whole answer, serialised in the worker. */
@@ -43,7 +47,7 @@ export interface HostedEndpoint {
 /** Options of `HostedJob`. */
 interface HostedJobOptions {
   readonly endpointId: string;
-  readonly request: HostedQuery;
+  readonly request: StoreRequest;
   readonly mediaType: string;
   /** The endpoint's cap of one query's running time. */
   readonly runLimitMs: number;
@@ -54,7 +58,7 @@ interface HostedJobOptions {
  * give up. Settles exactly once; later outcomes are dropped.
  */
 export class HostedJob {
-  readonly request: HostedQuery;
+  readonly request: StoreRequest;
   readonly mediaType: string;
   readonly #options: HostedJobOptions;
   readonly #answer = Promise.withResolvers<HostedAnswer>();

@@ -68,7 +68,7 @@ function addEndpointList(app: TypedApp, shell: HttpShell): void {
       const offset = offsetOf(cursor);
       const { hits, federations: _, ...found } = await foundEntries(shell, { ...wanted, limit, offset });
       const endpoints: object[] = [];
-      for (const { entry, status, why } of hits) endpoints.push({ ...(await shell.view.entry(entry, status)), why });
+      for (const { entry, status, why } of hits) endpoints.push({ ...shell.view.entry(entry, status), why });
       return sendJson(reply, { ...found, endpoints, next: nextOf(offset + limit, found.total) });
     },
   });
@@ -80,8 +80,7 @@ function addFederationList(app: TypedApp, { catalog, view }: HttpShell): void {
     handler: async (request, reply) => {
       const { limit = 100, cursor } = request.query;
       const { items, next } = pageAt(catalog.federations, { limit, cursor });
-      const federations: object[] = [];
-      for (const each of items) federations.push(await view.federation(each, false));
+      const federations = items.map((each) => view.federation(each, false));
       return sendJson(reply, { total: catalog.federations.length, federations, next });
     },
   });
@@ -104,7 +103,7 @@ function addDocument(app: TypedApp, shell: HttpShell, { kind, view: shown, docum
       const format = documentFormat(requestedFormat(request));
       if (format !== "fields") return sendDocument(reply, document, { format, baseUrl: config.publicUrl });
       void reply.headers({ ETag: etagHeader(document.etag), Vary: "Accept" });
-      return sendJson(reply, await view.document(kind, id));
+      return sendJson(reply, view.document(kind, id));
     },
   });
 }

@@ -173,7 +173,7 @@ async function change(writing: Writing, request: WriteRequest, reply: FastifyRep
     try {
       const ifMatch = isAny ? existing.etag : given;
       const document = await catalog.write({ kind, id, quads, mode: "replace", ifMatch });
-      return await sendWritten(writing, document, reply);
+      return sendWritten(writing, document, reply);
     } catch (error) {
       const isOvertaken = error instanceof FedwayError && error.code === "PRECONDITION_FAILED";
       if (!isOvertaken || !isAny || attempt === attempts) throw error;
@@ -196,14 +196,10 @@ function ifMatchOf({ headers }: WriteRequest, existing: CatalogDocument | undefi
   return existing !== undefined && tags.includes(etagHeader(existing.etag)) ? existing.etag : given;
 }
 
-async function sendWritten(
-  { kind, view }: Writing,
-  { id, etag }: CatalogDocument,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+function sendWritten({ kind, view }: Writing, { id, etag }: CatalogDocument, reply: FastifyReply): FastifyReply {
   if (reply.statusCode === 201) void reply.header("Location", `/api/${kind}s/${id}`);
   // Another change may have removed it already.
-  const shown = (await view.document(kind, id)) ?? { id };
+  const shown = view.document(kind, id) ?? { id };
   return reply
     .headers({ ...plainHeaders, ETag: etagHeader(etag) })
     .type("application/json")

@@ -42,6 +42,14 @@ export interface SparqlClientOptions extends NetworkOptions {
   readonly random?: (() => number) | undefined;
 }
 
+/** An open client, for whoever closes it. */
+export interface OpenSparqlClient extends SparqlClient {
+  readonly breakers: Breakers;
+  certificateEndMs(url: string): number | undefined;
+  /** Closes idle connections and refuses new requests; requests under way are aborted. */
+  close(): Promise<void>;
+}
+
 const gibibyte = 1024 ** 3;
 const defaultConcurrency = 16;
 const defaultQueue = 256;
@@ -64,7 +72,7 @@ export function openClientNetwork(options: SparqlClientOptions): Network {
 export function createSparqlClient(
   options: SparqlClientOptions,
   network: Network = openClientNetwork(options),
-): SparqlClient & { readonly breakers: Breakers; certificateEndMs(url: string): number | undefined } {
+): OpenSparqlClient {
   const { observer, local, maxEndpoints = defaultEndpoints } = options;
   const { endpointConcurrency: concurrency = defaultConcurrency, endpointQueue: queueLimit = defaultQueue } = options;
   const { slowMs, ...breaker } = { ...defaultBreaker, ...options.breaker };

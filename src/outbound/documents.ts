@@ -31,7 +31,7 @@ interface ReadRequest {
   /** Decoded bytes. */
   readonly maxBytes: number;
   /** The document may have named graphs, and be TriG; else one with a named graph is an error. */
-  readonly namedGraphs?: boolean;
+  readonly namedGraphs?: boolean | undefined;
   /** Catalogue id of the endpoint that it is fetched for. */
   readonly endpoint?: string | undefined;
   /** Trace context of the request, passed to the observer unchanged. */
@@ -54,7 +54,7 @@ interface Origin {
 }
 
 /** A document that is arriving. */
-export interface ArrivingDocument extends Origin {
+interface ArrivingDocument extends Origin {
   /** Decoded; fails when the request does. */
   readonly pieces: AsyncIterable<Uint8Array>;
   readonly elapsedMs: number;

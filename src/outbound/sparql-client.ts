@@ -58,8 +58,8 @@ export interface ProtocolQuery {
   readonly namedGraphs?: readonly string[] | undefined;
 }
 
-/** One query for one endpoint. */
-export interface SparqlRequest extends ProtocolQuery {
+/** A query for one endpoint: plain data, which may cross to another process. */
+export interface EndpointQuery extends ProtocolQuery {
   readonly endpoint: EndpointTarget;
   readonly kind: AnswerKind;
   /** The columns that the answer to a SELECT must have; absent where they are not known. */
@@ -75,10 +75,6 @@ export interface SparqlRequest extends ProtocolQuery {
   readonly encoding: "decode" | "pass";
   /** Accept-Encoding to send with "pass"; default "identity". */
   readonly acceptEncoding?: string | undefined;
-  /** Ends the request and its body at any moment; the reason becomes the error. */
-  readonly signal: AbortSignal;
-  /** Moment (on the client's clock, milliseconds) at which the request must be over, body included. */
-  readonly deadlineMs: number;
   /**
    * A partial answer is delivered and marked; otherwise it is the error `ENDPOINT_PARTIAL`, also when that shows only at
    * the end of the body (a row cap that was reached). Default false.
@@ -98,6 +94,14 @@ export interface SparqlRequest extends ProtocolQuery {
   readonly looksInto?: boolean | undefined;
   /** With `looksInto`: a query that counts triples which the whole graph has; absent where there is none. */
   readonly tripleCount?: string | undefined;
+}
+
+/** The same on behalf of its owner. */
+export interface SparqlRequest extends EndpointQuery {
+  /** Ends the request and its body at any moment; the reason becomes the error. */
+  readonly signal: AbortSignal;
+  /** Moment (on the client's clock, milliseconds) at which the request must be over, body included. */
+  readonly deadlineMs: number;
   /** Owner of the query, known to endpoints of this process; never sent. */
   readonly client?: string | undefined;
   /** Budget charged before the request is sent. @throws FedwayError `BUDGET_SPENT` */
@@ -141,19 +145,13 @@ export interface AnswerEnd {
   readonly requests?: number | undefined;
 }
 
-/** A successful answer: status 2xx and a media type that fits the request. */
-export interface SparqlAnswer {
+/** Facts that come before the body of a successful answer: status 2xx and a media type that fits the request. */
+export interface AnswerHead {
   readonly status: number;
   /** Lower case, without parameters, e.g. `application/sparql-results+json`. */
   readonly mediaType: string;
   /** Content coding of `body`; "identity" when it is plain. */
   readonly contentEncoding: string;
-  /**
-   * A small answer (Content-Length of at most 16 KiB; of at most 128 KiB when it comes in one go) arrives whole and
-   * already verified, as a buffer or a `GatheredBody`; any other is a byte stream that is destroyed with a `FedwayError` when the answer turns out to be
-   * broken.
-   */
-  readonly body: Buffer | Readable;
   /** Set when the response headers already say that rows are missing. */
   readonly partial?: PartialReason | undefined;
   /** Its end may show that rows are missing: the endpoint is known to cut answers. */
@@ -168,6 +166,16 @@ export interface SparqlAnswer {
   readonly learned?: string | undefined;
   /** HTTP requests this answer took (retries, method fallback and redirects included). */
   readonly requests: number;
+}
+
+/** A successful answer. */
+export interface SparqlAnswer extends AnswerHead {
+  /**
+   * A small answer (Content-Length of at most 16 KiB; of at most 128 KiB when it comes in one go) arrives whole and
+   * already verified, as a buffer or a `GatheredBody`; any other is a byte stream that is destroyed with a `FedwayError` when the answer turns out to be
+   * broken.
+   */
+  readonly body: Buffer | Readable;
   /** Result of `end`, when the body is whole; undefined while bytes are to come. */
   readonly whole: AnswerEnd | undefined;
   /** Settles when the body has ended; rejects with the same `FedwayError` the body is destroyed with. */
@@ -181,6 +189,4 @@ export interface SparqlClient {
    * @throws FedwayError `ADDRESS_REFUSED`, `ENDPOINT_*`, `CIRCUIT_OPEN`, `ANSWER_TOO_LARGE`, `DEADLINE_EXCEEDED`, `CANCELLED`
    */
   query(request: SparqlRequest): Promise<SparqlAnswer>;
-  /** Closes idle connections and refuses new requests; requests under way are aborted. */
-  close(): Promise<void>;
 }

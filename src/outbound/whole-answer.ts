@@ -59,7 +59,7 @@ export interface Asker {
 }
 
 interface ReadOptions {
-  readonly client: Pick<SparqlClient, "query">;
+  readonly client: SparqlClient;
   /** The SPARQL client's own. */
   readonly clock?: Clock;
   /** For watching endpoints: sent although a circuit breaker is open; default false. */

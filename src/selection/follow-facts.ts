@@ -9,7 +9,7 @@ import { factsOf, type SourceFacts } from "./source-facts.ts";
 export interface FollowedParts {
   readonly models: Pick<EndpointModels, "get" | "described" | "follow">;
   /** Provides the time of an entry's last change. */
-  readonly catalog: Pick<EditableCatalog, "document">;
+  readonly catalog: Pick<EditableCatalog, "authorship">;
   /** Own origin, without a trailing slash; milliseconds after which a description proves nothing any more (0: none ever does). */
   readonly settings: { readonly publicUrl: string; readonly factsMaxAgeMs: number };
   readonly store: Store;
@@ -82,7 +82,7 @@ export class FactFollower {
 
   /** When an entry was changed last, ISO 8601; "" for one of a file. */
   #changedAt(id: string): string {
-    return this.#parts.catalog.document("endpoint", id)?.changedAt ?? "";
+    return this.#parts.catalog.authorship("endpoint", id)?.changedAt ?? "";
   }
 
   /** Of an endpoint's description together with its entry. */

@@ -27,12 +27,12 @@ interface CallOptions {
   readonly onSettled?: () => void;
 }
 
-/** Result of a handler. */
-export interface Handled {
-  readonly head: unknown;
+/** This side's reply to a call. */
+export interface Handled<Head = unknown, End = unknown> {
+  readonly head: Head;
   readonly body?: AsyncIterable<Uint8Array>;
   /** Asked for at the end of the body. */
-  readonly end?: () => unknown;
+  readonly end?: () => End | Promise<End>;
 }
 
 /** Context of a handler. */
@@ -42,19 +42,21 @@ export interface HandlerContext {
   note(value: unknown): void;
 }
 
-/** Answers calls; as methods, so that each may name the type of its parameters. */
-export type Handlers = Readonly<Record<string, { answer(params: unknown, context: HandlerContext): Promise<Handled> }>>;
+/** Answers the other side's calls: by a method, so that it may name their type. */
+export interface Answerer {
+  answer(call: unknown, context: HandlerContext): Promise<Handled>;
+}
 
-/** Calls in both directions over one channel: parameters there, a head, bytes and an end back. */
-export interface Peer {
-  call<Head, End>(method: string, params: unknown, options: CallOptions): Promise<Reply<Head, End>>;
+/** Calls in both directions over one channel: a structured clone there, a head, bytes and an end back. */
+export interface Peer<Call> {
+  call<Head, End>(call: Call, options: CallOptions): Promise<Reply<Head, End>>;
   /** Fails everything under way. */
   close(error: FedwayError): void;
 }
 
 /** Messages on the channel. */
 export type Message =
-  | { readonly kind: "call"; readonly id: number; readonly method: string; readonly params: unknown }
+  | { readonly kind: "call"; readonly id: number; readonly call: unknown }
   | { readonly kind: "more"; readonly id: number; readonly chunks: number }
   | { readonly kind: "cancel"; readonly id: number; readonly error: ToldError }
   | { readonly kind: "head"; readonly id: number; readonly head: unknown }
@@ -67,25 +69,28 @@ export type Message =
 const WINDOW = 4;
 const MAX_CHUNK_BYTES = 65_536;
 
-/** Speaks with the peer at the other end of the channel. */
-export function createPeer(channel: Channel, handlers: Handlers): Peer {
+/**
+ * Speaks with the peer at the other end of the channel. Both sides are of one version: calls, heads and ends have the types
+ * that the other side gives them.
+ * @param answerer absent: the other side makes no calls
+ */
+export function createPeer<Call>(channel: Channel, answerer?: Answerer): Peer<Call> {
   const calls = new Map<number, OutgoingCall>();
   const handled = new Map<number, IncomingCall>();
   const send = (message: Message): void => channel.send(message);
   let nextId = 0;
   let closed: FedwayError | undefined;
 
-  function take(id: number, method: string, params: unknown): void {
+  function take(id: number, received: unknown): void {
     const call = new IncomingCall(id, send);
     handled.set(id, call);
-    const handler = handlers[method];
-    const work = handler ? handler.answer(params, call) : Promise.reject(new Error(`There is no method ${method}`));
+    const work = answerer?.answer(received, call) ?? Promise.reject(new Error("Calls are not answered here"));
     void call.answer(work).finally(() => handled.delete(id));
   }
 
   channel.onMessage((message) => {
     const { id } = message;
-    if (message.kind === "call") return take(id, message.method, message.params);
+    if (message.kind === "call") return take(id, message.call);
     if (message.kind === "more") return handled.get(id)?.more(message.chunks);
     if (message.kind === "cancel") return handled.get(id)?.cancel(toFedwayError(errorOf(message.error)));
     const call = calls.get(id);
@@ -96,9 +101,8 @@ export function createPeer(channel: Channel, handlers: Handlers): Peer {
     }
   });
 
-  // Both sides are of one version: a method's head and end are what its handler over there gives.
-  function call<Head, End>(method: string, params: unknown, options: CallOptions): Promise<Reply<Head, End>>;
-  async function call(method: string, params: unknown, options: CallOptions): Promise<Reply<unknown, unknown>> {
+  function call<Head, End>(call: Call, options: CallOptions): Promise<Reply<Head, End>>;
+  async function call(sent: Call, options: CallOptions): Promise<Reply<unknown, unknown>> {
     if (closed !== undefined || options.signal.aborted) {
       options.onSettled?.();
       throw closed ?? toFedwayError(options.signal.reason);
@@ -106,7 +110,7 @@ export function createPeer(channel: Channel, handlers: Handlers): Peer {
     const id = nextId++;
     const made = new OutgoingCall(id, options, send);
     calls.set(id, made);
-    send({ kind: "call", id, method, params });
+    send({ kind: "call", id, call: sent });
     return made.reply;
   }
 

@@ -53,7 +53,7 @@ export interface HistoryAnswer {
 // One engine, which takes a while to make, serves all histories, one after the other.
 let current: { readonly client: SparqlClient; readonly holders: Holders; readonly now: () => number } | undefined;
 const engine = createTestedEngine({
-  client: { query: (request) => required().client.query(request), close: async () => {} },
+  client: { query: (request) => required().client.query(request) },
   holders: (question, bounds) => required().holders(question, bounds),
   maxSolutions: 100_000,
   now: () => required().now(),
@@ -105,7 +105,6 @@ export async function openChangingMembers(
       if (!isExistence(request)) bytes += Buffer.byteLength(request.query) + answer.body.length;
       return answer;
     },
-    close: async () => {},
   };
 
   const buildOf = (url: string): string | undefined =>
@@ -135,7 +134,7 @@ export async function openChangingMembers(
     catalog: {
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),
-      document: () => undefined,
+      authorship: () => undefined,
     },
     renew: async (id) => void wanted.add(id),
     models,

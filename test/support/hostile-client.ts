@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, expect } from "vitest";
 import type { ErrorCode } from "../../src/errors/codes.ts";
 import { type FaultKind, FedwayError } from "../../src/errors/fedway-error.ts";
-import { createSparqlClient } from "../../src/outbound/client.ts";
+import { createSparqlClient, type OpenSparqlClient } from "../../src/outbound/client.ts";
 import type { SparqlClientOptions } from "../../src/outbound/client.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
@@ -88,7 +88,7 @@ export interface HostileSetting {
 /** Registers the hooks; the setting is usable inside tests. */
 export function hostileSetting(): HostileSetting {
   let server: HostileServer | undefined;
-  let clients: SparqlClient[] = [];
+  let clients: OpenSparqlClient[] = [];
   const running = (): HostileServer => server ?? expect.fail("the hostile server runs only inside tests");
   beforeEach(async () => {
     server = await startHostileServer();

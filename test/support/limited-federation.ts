@@ -88,7 +88,6 @@ export function createLimitedFederation(
       await answer.catch(() => {});
       throw new FedwayError("ENDPOINT_REJECTED_QUERY", `${refused} is not known here.`, { fault: "http-4xx" });
     },
-    close: async () => {},
   };
   const engine = createTestedEngine({ client, maxSolutions, now: () => performance.now() });
   const setMembers = (next: readonly LimitedMember[]): void => {

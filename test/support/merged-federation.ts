@@ -62,7 +62,6 @@ function createEngine(maxSolutions: number): ReturnType<typeof createTestedEngin
   const now = () => performance.now();
   const client: SparqlClient = {
     query: (request) => partsOf(request.endpoint.url).client.query(request),
-    close: async () => {},
   };
   const documents: SourceDocuments = { fetch: (request) => partsOf(request.url).documents.fetch(request) };
   const holders = createTrueHolders((url) => partsByUrl.get(url)?.dataAt(url));

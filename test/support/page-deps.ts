@@ -19,6 +19,7 @@ export function readOnlyCatalog(
   return {
     ...createCatalog(entries, [], { publicUrl: fakeSettings.publicUrl, federations }),
     document: () => undefined,
+    authorship: () => undefined,
     documents: () => [],
     drift: [],
     write: refused,

@@ -44,7 +44,6 @@ export function createStoreClient(data: Readonly<Record<string, string>>): Store
     requests,
     query,
     fail: (url, error, after = 0) => failures.set(url, { error, after }),
-    close: async () => {},
   };
 }
 

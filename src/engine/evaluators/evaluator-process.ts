@@ -4,26 +4,27 @@ import { channelTo, type ChildEnd, childEnd, forkScript, scriptBeside } from "..
 import { createPeer, type Peer, type Reply } from "../../workers/peer.ts";
 import { StallWatch } from "../../workers/stall-watch.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
-import {
-  type EvaluatorLimits,
-  type RunEnd,
-  type RunNote,
-  type RunParams,
-  type OutsideWorld,
-  outsideHandlers,
-} from "./outside-world.ts";
+import type { FederatedPlan } from "../../plan/query-plan.ts";
+import type { ResultFormat } from "../../results/formats.ts";
+import type { CoolingDown } from "./cooling-down.ts";
+import { EvaluatorCalls, type OutsideWorld } from "./outside-world.ts";
+import type { EvaluatorCall, EvaluatorLimits, RunEnd, RunNote } from "./protocol.ts";
 
 /** How one evaluator process is started. */
-export interface EvaluatorProcessOptions {
+interface EvaluatorProcessOptions {
   readonly memoryMb: number;
   /** A process is killed that is silent for this long for reasons of its own (`StallWatch`), not the host's. */
   readonly stallMs: number;
   readonly limits: EvaluatorLimits;
   readonly world: OutsideWorld;
+  readonly coolingDown: CoolingDown;
 }
 
-/** Reason of the process's end: its own exit, or killed because it stood still. */
-export type EvaluatorEnd = Omit<ChildEnd, "reason"> & { readonly reason: ChildEnd["reason"] | "stalled" };
+/** How the process ended; `stalled`: it was killed because it stood still. */
+export interface EvaluatorEnd {
+  readonly reason: ChildEnd["reason"] | "stalled";
+  readonly detail: string;
+}
 
 /** The cause of `EVALUATION_LOST`. */
 export class EvaluatorEnded extends Error {
@@ -38,7 +39,8 @@ export class EvaluatorEnded extends Error {
 
 /** A run, as its process needs it. */
 interface ProcessRun {
-  readonly params: Omit<RunParams, "run">;
+  readonly plan: FederatedPlan;
+  readonly format: ResultFormat;
   readonly bounds: ExecutionBounds;
   /** The process has done with the run; after a cancellation that is later than the run's end here. */
   readonly onSettled: () => void;
@@ -58,35 +60,27 @@ export class EvaluatorProcess {
   readonly started: Promise<boolean>;
   readonly ended: Promise<EvaluatorEnd>;
   readonly #child: ChildProcess;
-  readonly #peer: Peer;
+  readonly #peer: Peer<EvaluatorCall>;
+  readonly #now: () => number;
   readonly #runs = new Map<number, ExecutionBounds>();
   readonly #stallMs: number;
   readonly #silence: StallWatch;
   readonly #watch: NodeJS.Timeout;
-  #pinged = false;
   #alive = false;
   #stalled = false;
+  #pinged = false;
   #nextRun = 0;
 
   /** Forks it. */
-  constructor({ memoryMb, stallMs, limits, world }: EvaluatorProcessOptions) {
-    const started = Promise.withResolvers<boolean>();
-    this.started = started.promise;
+  constructor({ memoryMb, stallMs, limits, world, coolingDown }: EvaluatorProcessOptions) {
     this.#stallMs = stallMs;
+    this.#now = world.now;
     this.#child = forkScript(scriptBeside(import.meta.url, "evaluator"), { memoryMb, args: [JSON.stringify(limits)] });
     this.#silence = new StallWatch(this.#child.pid ?? 0, { everyMs: PING_EVERY_MS });
     this.#watch = setInterval(() => this.#look(), PING_EVERY_MS);
-    const begin = (): void => {
-      this.#alive = true;
-      this.#silence.answered();
-      started.resolve(true);
-    };
-    this.#peer = createPeer(channelTo(this.#child), {
-      ready: { answer: async () => ({ head: begin() }) },
-      ...outsideHandlers(world, this.#runs),
-    });
+    this.#peer = createPeer(channelTo(this.#child), new EvaluatorCalls(world, coolingDown, this.#runs));
     this.ended = this.#end();
-    void this.ended.then(() => started.resolve(false));
+    this.started = this.#start();
   }
 
   /** It can take runs. */
@@ -95,11 +89,13 @@ export class EvaluatorProcess {
   }
 
   /** @throws FedwayError `EVALUATION_LOST` when the process ends */
-  run({ params, bounds, onSettled }: ProcessRun): Promise<RunReply> {
+  run({ plan, format, bounds, onSettled }: ProcessRun): Promise<RunReply> {
+    const { partial, provenance = false } = bounds;
     const run = this.#nextRun++;
     this.#runs.set(run, bounds);
-    const all: RunParams = { ...params, run };
-    return this.#peer.call("run", all, {
+    const timeoutMs = Math.max(0, bounds.deadlineMs - this.#now());
+    const call: EvaluatorCall = { method: "run", run, plan, format, partial, provenance, timeoutMs };
+    return this.#peer.call(call, {
       signal: bounds.signal,
       onNote: (note: RunNote) => takeReports(bounds, note),
       onSettled: () => {
@@ -127,21 +123,28 @@ export class EvaluatorProcess {
     return how;
   }
 
+  async #start(): Promise<boolean> {
+    this.#alive = await this.#ping();
+    return this.#alive;
+  }
+
   /** Pings a process that has answered; one that has not yet is judged by its activity. */
   #look(): void {
-    if (this.#alive && !this.#pinged) void this.#ping();
+    if (!this.#pinged) void this.#ping();
     else if (this.#silence.observe() >= (this.#alive ? this.#stallMs : START_MS)) this.#kill();
   }
 
-  async #ping(): Promise<void> {
+  /** True when it has answered; false when it has ended. */
+  async #ping(): Promise<boolean> {
     this.#pinged = true;
     try {
-      await this.#peer.call("ping", undefined, { signal: new AbortController().signal });
-      this.#silence.answered();
-      this.#pinged = false;
+      await this.#peer.call({ method: "ping" }, { signal: new AbortController().signal });
     } catch {
-      // It has ended.
+      return false;
     }
+    this.#silence.answered();
+    this.#pinged = false;
+    return true;
   }
 
   #kill(): void {

@@ -7,27 +7,26 @@ import type { QueryResult } from "../../results/model.ts";
 import { parseAnswer } from "../../results/parse.ts";
 import type { AnswerBytes, Executor } from "../executor.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
-import {
-  EvaluatorEnded,
-  type RunReply,
-  type EvaluatorEnd,
-  EvaluatorProcess,
-  type EvaluatorProcessOptions,
-} from "./evaluator-process.ts";
+import { EvaluatorEnded, type RunReply, type EvaluatorEnd, EvaluatorProcess } from "./evaluator-process.ts";
 import { CoolingDown } from "./cooling-down.ts";
 import type { OutsideWorld } from "./outside-world.ts";
+import type { EvaluatorLimits } from "./protocol.ts";
 import { createSharingClient } from "./sharing-client.ts";
 import { FairQueue } from "../../workers/fair-queue.ts";
 
 /** How many evaluators there are, and what each may use. */
-interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs" | "world"> {
-  readonly world: Omit<OutsideWorld, "coolingDown">;
+interface EvaluatorPoolOptions {
+  readonly world: OutsideWorld;
   readonly processes: number;
+  /** Of each process. */
+  readonly memoryMb: number;
+  /** Of each evaluation. */
+  readonly limits: EvaluatorLimits;
   /** Evaluations under way at once, in all processes together; others wait in turn by client. */
   readonly maxRunning: number;
   /** How long endpoints' answers are kept for other evaluations where the endpoint does not say; default 0: not at all. */
   readonly keepAnswersMs?: number | undefined;
-  /** Default 10,000. */
+  /** Default 10,000 (`EvaluatorProcessOptions`). */
   readonly stallMs?: number;
   /** Called for each process that ended without a request to end. */
   readonly onEnd?: (end: EvaluatorEnd) => void;
@@ -73,7 +72,10 @@ const MOST_WAITING = 10_000;
  * that the guilty one ends alone; those that have sent bytes are cut off with `EVALUATION_LOST`.
  */
 export class Evaluators implements Executor<FederatedPlan> {
-  readonly #options: EvaluatorPoolOptions & Pick<EvaluatorProcessOptions, "world">;
+  readonly #options: EvaluatorPoolOptions;
+  /** With answers that evaluations share. */
+  readonly #world: OutsideWorld;
+  readonly #coolingDown: CoolingDown;
   readonly #slots = new Set<Slot>();
   readonly #waiting = new FairQueue<Waiting>({ maxWaiting: MOST_WAITING, maxPerClient: MOST_WAITING });
   readonly #waitingAlone: Waiting[] = [];
@@ -85,8 +87,9 @@ export class Evaluators implements Executor<FederatedPlan> {
 
   constructor(options: EvaluatorPoolOptions) {
     const { world, keepAnswersMs: keepMs } = options;
-    const client = createSharingClient({ client: world.client, now: world.now, keepMs });
-    this.#options = { ...options, world: { ...world, client, coolingDown: new CoolingDown(world.now) } };
+    this.#options = options;
+    this.#world = { ...world, client: createSharingClient({ client: world.client, now: world.now, keepMs }) };
+    this.#coolingDown = new CoolingDown(world.now);
     this.#perProcess = Math.ceil(options.maxRunning / options.processes);
   }
 
@@ -134,10 +137,7 @@ export class Evaluators implements Executor<FederatedPlan> {
   async #run(plan: FederatedPlan, format: ResultFormat, bounds: ExecutionBounds): Promise<RunReply> {
     const attempt = async (alone: boolean): Promise<RunReply> => {
       const place = await this.#enter({ alone, bounds });
-      const timeoutMs = Math.max(0, bounds.deadlineMs - this.#options.world.now());
-      const { partial, provenance = false } = bounds;
-      const params = { plan, format, partial, provenance, timeoutMs };
-      return place.process.run({ params, bounds, onSettled: place.leave });
+      return place.process.run({ plan, format, bounds, onSettled: place.leave });
     };
     try {
       return await attempt(false);
@@ -173,8 +173,9 @@ export class Evaluators implements Executor<FederatedPlan> {
   }
 
   #fork(): void {
-    const { stallMs = DEFAULT_STALL_MS } = this.#options;
-    const process = new EvaluatorProcess({ ...this.#options, stallMs });
+    const { memoryMb, limits, stallMs = DEFAULT_STALL_MS } = this.#options;
+    const [world, coolingDown] = [this.#world, this.#coolingDown];
+    const process = new EvaluatorProcess({ memoryMb, stallMs, limits, world, coolingDown });
     const slot: Slot = { process, running: 0, reserved: false };
     this.#slots.add(slot);
     void this.#follow(slot);

@@ -23,7 +23,7 @@ let gatheredBytes = 0;
 
 /** Options of a flight. */
 interface FlightOptions {
-  readonly client: Pick<SparqlClient, "query">;
+  readonly client: SparqlClient;
   readonly now: () => number;
   /** The request is over or can be joined no more. */
   readonly onClosed: () => void;

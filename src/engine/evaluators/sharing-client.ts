@@ -5,7 +5,7 @@ import { Flight, type KeptAnswer, LARGEST_SHARED_BYTES } from "./flight.ts";
 
 /** How answers are shared. */
 interface SharingOptions {
-  readonly client: Pick<SparqlClient, "query">;
+  readonly client: SparqlClient;
   /** Milliseconds for which answers are kept whose endpoint does not say how long they may be; default 0. */
   readonly keepMs?: number | undefined;
   /** Monotonic clock, milliseconds. */
@@ -28,7 +28,7 @@ interface Kept {
  * are kept for as long as their endpoint or the operator allows. Partial answers are never kept, so no answer is complete
  * that was not.
  */
-export function createSharingClient(options: SharingOptions): Pick<SparqlClient, "query"> {
+export function createSharingClient(options: SharingOptions): SparqlClient {
   const { client, now, keepMs = 0 } = options;
   const flights = new Map<string, Flight>();
   const kept = new LRUCache<string, Kept>({

@@ -1,7 +1,8 @@
+import type * as RDF from "@rdfjs/types";
 import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import { longestTimerMs } from "../../clock.ts";
 import { type Triple, createTripleIndex, type TripleIndex } from "../../rdf/triple-index.ts";
-import type { DocumentRequest, RdfDocument } from "../../outbound/documents.ts";
+import type { DocumentRequest } from "../../outbound/documents.ts";
 import { type BadTerms, noteBadTerms } from "../executor.ts";
 import type { SourceReport } from "../reports.ts";
 import { type TriplePattern, constantParts } from "./triple-pattern.ts";
@@ -19,7 +20,7 @@ export interface MatchBounds {
   /** A source may lack triples that cannot be read; its report says so then. */
   readonly inPart?: boolean;
   /** Owner of these requests. */
-  readonly owner?: Pick<DocumentRequest, "endpoint" | "trace">;
+  readonly owner?: { readonly endpoint: string | undefined; readonly trace?: unknown };
 }
 
 /** How many triples match a pattern, and how many requests it takes to read them. */
@@ -44,8 +45,14 @@ export interface PatternSource {
 export type OpenPatternSource = (endpoint: PlannedEndpoint, bounds: MatchBounds) => PatternSource;
 
 /** A fetched and parsed document, as far as sources look at it. */
-export interface SourceDocument extends Pick<RdfDocument, "url" | "mediaType" | "quads" | "bytes"> {
-  readonly badTerms?: BadTerms;
+export interface SourceDocument {
+  /** After redirects. */
+  readonly url: string;
+  readonly mediaType: string;
+  readonly quads: readonly RDF.Quad[];
+  /** Decoded. */
+  readonly bytes: number;
+  readonly badTerms?: BadTerms | undefined;
 }
 
 /** The part of the document client that pattern sources need: address guard, host rates and byte counting. */

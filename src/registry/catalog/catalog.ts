@@ -116,6 +116,8 @@ const Authorship = Type.Object({
   changedAt: Optional(text("Time of the change (ISO 8601).")),
 });
 
+type Authorship = Given<Static<typeof Authorship>>;
+
 /** A catalogue file that could not be used; the others load all the same. */
 const CatalogProblem = Type.Object({
   file: Type.String(),
@@ -165,7 +167,7 @@ export interface DocumentName {
 }
 
 /** An entry or federation with its whole RDF. */
-export interface CatalogDocument extends DocumentName, Given<Static<typeof Authorship>> {
+export interface CatalogDocument extends DocumentName, Authorship {
   /** Every triple of the entry's document, those that Fedway does not interpret included. */
   readonly quads: readonly RDF.Quad[];
   /** For `If-Match`. */
@@ -184,7 +186,10 @@ export interface CatalogWrite extends DocumentName {
 
 /** The catalogue with its documents and changes. */
 export interface EditableCatalog extends Catalog {
+  /** Parses the document. */
   document(kind: CatalogDocument["kind"], id: string): CatalogDocument | undefined;
+  /** Author and time of a document, without its triples. */
+  authorship(kind: CatalogDocument["kind"], id: string): Authorship | undefined;
   /** All documents that files or changes hold, in kind and id order. */
   documents(): readonly CatalogDocument[];
   readonly drift: readonly CatalogDrift[];

@@ -1,3 +1,4 @@
+import type * as RDF from "@rdfjs/types";
 import { inTurns } from "../../clock.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -143,16 +144,29 @@ class OpenCatalog implements EditableCatalog {
   }
 
   document(kind: CatalogDocument["kind"], id: string): CatalogDocument | undefined {
+    const author = this.authorship(kind, id);
+    const quads = this.#quadsOf(kind, id);
+    if (author === undefined || quads === undefined) return undefined;
+    return Object.freeze({ id, kind, ...author, quads: Object.freeze(quads), etag: etagOf(quads) });
+  }
+
+  authorship(kind: CatalogDocument["kind"], id: string): ReturnType<EditableCatalog["authorship"]> {
     const source = this.#resolved.shown.get(documentKey(kind, id));
-    if (source === undefined) {
-      const item = kind === "federation" ? this.federation(id) : this.byId(id);
-      return item?.builtIn ? builtInDocument(kind, item) : undefined;
-    }
-    const isChange = "stored" in source;
-    const turtle = isChange ? source.stored?.turtle : source.text;
-    const quads = Object.freeze(parseDocument(turtle ?? "", this.#parts.rules.baseUrl));
-    const origin = isChange ? ({ origin: "api", changedAt: source.changedAt } as const) : ({ origin: "file" } as const);
-    return Object.freeze({ id, kind, ...origin, quads, etag: etagOf(quads) });
+    if (source === undefined) return this.#builtIn(kind, id) && { origin: "service" };
+    return "stored" in source ? { origin: "api", changedAt: source.changedAt } : { origin: "file" };
+  }
+
+  #quadsOf(kind: CatalogDocument["kind"], id: string): readonly RDF.Quad[] | undefined {
+    const source = this.#resolved.shown.get(documentKey(kind, id));
+    const item = this.#builtIn(kind, id);
+    if (source === undefined) return item && builtInQuads(kind, item);
+    const turtle = "stored" in source ? source.stored?.turtle : source.text;
+    return parseDocument(turtle ?? "", this.#parts.rules.baseUrl);
+  }
+
+  #builtIn(kind: CatalogDocument["kind"], id: string): CatalogEntry | Federation | undefined {
+    const item = kind === "federation" ? this.federation(id) : this.byId(id);
+    return item?.builtIn ? item : undefined;
   }
 
   documents(): readonly CatalogDocument[] {
@@ -199,7 +213,7 @@ class OpenCatalog implements EditableCatalog {
   async #remove(name: DocumentName, ifMatch: string | undefined): Promise<void> {
     await this.#untilStored(async () => {
       const key = documentKey(name.kind, name.id);
-      if (this.document(name.kind, name.id)?.origin === "service") {
+      if (this.authorship(name.kind, name.id)?.origin === "service") {
         throw new FedwayError("ENTRY_CONFLICT", `The ${name.kind} "${name.id}" comes with the service and stays.`);
       }
       const isThere = this.#resolved.shown.has(key) || this.#overlays.get(key)?.deleted === false;
@@ -295,10 +309,8 @@ function* byLooseKey(
   return found;
 }
 
-/** The document of a built-in entry. */
-function builtInDocument(kind: DocumentName["kind"], item: CatalogEntry | Federation): CatalogDocument {
+function builtInQuads(kind: DocumentName["kind"], item: CatalogEntry | Federation): readonly RDF.Quad[] {
   const { id, title, description = "" } = item;
   const url = "url" in item ? { url: item.url } : {};
-  const quads = Object.freeze(documentOf(kind, { id, title, description, ...url }));
-  return Object.freeze({ id, kind, origin: "service", quads, etag: etagOf(quads) });
+  return documentOf(kind, { id, title, description, ...url });
 }

@@ -5,7 +5,7 @@ import type { CatalogEntry, EditableCatalog } from "../catalog/catalog.ts";
 import type { DescriptionService } from "./description-service.ts";
 
 interface DueOptions {
-  readonly catalog: Pick<EditableCatalog, "byId" | "entries" | "document" | "onChange">;
+  readonly catalog: Pick<EditableCatalog, "byId" | "entries" | "authorship" | "onChange">;
   readonly descriptions: Pick<DescriptionService, "request" | "lastRun">;
   /** True for URLs of this process or of the operator's own network. */
   readonly isOwn: (url: string) => boolean;
@@ -94,7 +94,7 @@ export class DueDescriptions {
 
   #isRegistered({ id, url }: CatalogEntry): boolean {
     const { catalog, isOwn } = this.#options;
-    return isOwn(url) || catalog.document("endpoint", id)?.origin === "api";
+    return isOwn(url) || catalog.authorship("endpoint", id)?.origin === "api";
   }
 
   async #sweep(signal: AbortSignal): Promise<{ readonly requested: number }> {
@@ -148,7 +148,7 @@ export class DueDescriptions {
     const { finishedMs, startedMs, unfinished } = last;
     const anew = startedMs + (6 / 7) * (maxAgeMs || weekMs);
     if (!this.#isRegistered(entry)) return { at: Math.max(finishedMs + weekMs, anew), anew };
-    const changedMs = Date.parse(catalog.document("endpoint", entry.id)?.changedAt ?? "");
+    const changedMs = Date.parse(catalog.authorship("endpoint", entry.id)?.changedAt ?? "");
     if (startedMs < changedMs) return { at: 0, anew: 0 };
     const waitMs = Math.min(Math.max(finishedMs - startedMs, shortestWaitMs), longestWaitMs);
     return { at: unfinished ? finishedMs + waitMs : anew, anew };

@@ -56,7 +56,7 @@ function answerOf(url: string, query: string): readonly Buffer[] {
   return pieces;
 }
 
-const client: Pick<SparqlClient, "query"> = {
+const client: SparqlClient = {
   async query({ endpoint, query }) {
     const body = Readable.from(answerOf(endpoint.url, query), { objectMode: false });
     const end = finished(body).then(() => ({ decodedBytes: 0, wireBytes: 0 }));
@@ -96,7 +96,7 @@ function casesOf(rows: number): RowCase[] {
 
 const json = resultFormats.find(({ name }) => name === "json");
 const engine = createComunicaEngine({
-  client: client as SparqlClient,
+  client: client,
   maxSolutions: 10_000_000,
   maxHeldBytes: 4 * 1024 ** 3,
   now: () => performance.now(),

@@ -10,7 +10,7 @@ const subject = (index: number): string => `http://items.example/${index}`;
 /** Members of which the first has all subjects, and each one label for those that it is asked for and has. */
 function createMembers() {
   let requests = 0;
-  const client: Pick<SparqlClient, "query"> = {
+  const client: SparqlClient = {
     async query({ endpoint, query }) {
       requests++;
       const own = Number(endpoint.url.split("/").at(-1));
@@ -28,7 +28,7 @@ function createMembers() {
       return { ...head, body, end: Promise.resolve(end), whole: end, requests: 1 };
     },
   };
-  return { client: client as SparqlClient, requests: () => requests };
+  return { client: client, requests: () => requests };
 }
 
 it("what is learned of 1,200 members is known when they are asked again", async () => {

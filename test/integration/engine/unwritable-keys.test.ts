@@ -44,7 +44,7 @@ const terms: readonly (readonly [string, JsonTerm])[] = [
 
 let client = createDirtyClient(iri(""), data);
 const engine = createTestedEngine({
-  client: { query: (request) => client.query(request), close: async () => {} },
+  client: { query: (request) => client.query(request) },
   maxSolutions: 10_000,
   now: () => performance.now(),
 });

@@ -1,15 +1,15 @@
 import zlib from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BreakerReport } from "../../../src/outbound/observer.ts";
-import { createSparqlClient } from "../../../src/outbound/client.ts";
+import { createSparqlClient, type OpenSparqlClient } from "../../../src/outbound/client.ts";
 import type { ExchangeReport } from "../../../src/outbound/observer.ts";
-import type { RequestMethod, SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { RequestMethod, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 import { resultsOf } from "../../support/hostile-bodies.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { type HostileServer, type RecordedRequest, startHostileServer } from "../../support/hostile-server.ts";
 
 let server: HostileServer;
-let client: SparqlClient;
+let client: OpenSparqlClient;
 const reports: ExchangeReport[] = [];
 
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { HostRate } from "../../../src/outbound/host-rates.ts";
 import type { ExchangeReport } from "../../../src/outbound/observer.ts";
-import type { SparqlClientOptions } from "../../../src/outbound/client.ts";
-import type { SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { OpenSparqlClient, SparqlClientOptions } from "../../../src/outbound/client.ts";
+import type { SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 import { resultsOf } from "../../support/hostile-bodies.ts";
 import { createSimulatedClock } from "../../support/simulated-clock.ts";
 import { failureOf, hostileSetting, read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 
 const setting = hostileSetting();
 
-const limited = (hostRate: HostRate, more: Partial<SparqlClientOptions> = {}): SparqlClient =>
+const limited = (hostRate: HostRate, more: Partial<SparqlClientOptions> = {}): OpenSparqlClient =>
   setting.clientWith({
     hostRate,
     retry: { baseMs: 1 },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
-import { createSparqlClient, type SparqlClientOptions } from "../../../src/outbound/client.ts";
+import { createSparqlClient, type OpenSparqlClient, type SparqlClientOptions } from "../../../src/outbound/client.ts";
 import type { SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { type HostileServer, startHostileServer } from "../../support/hostile-server.ts";
@@ -9,11 +9,11 @@ import { type HostileServer, startHostileServer } from "../../support/hostile-se
 type Case = readonly [caseName: string, code: ErrorCode, fault: FaultKind];
 
 let server: HostileServer;
-let client: SparqlClient;
+let client: OpenSparqlClient;
 /** For the endpoints that hang; on a busy machine any other may be silent as long. */
-let impatient: SparqlClient;
+let impatient: OpenSparqlClient;
 
-const clientWith = (timeouts: SparqlClientOptions["timeouts"]): SparqlClient =>
+const clientWith = (timeouts: SparqlClientOptions["timeouts"]): OpenSparqlClient =>
   createSparqlClient({
     version: "1.2.3",
     contact: "mailto:ops@example.org",

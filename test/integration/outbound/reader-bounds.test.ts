@@ -1,8 +1,7 @@
 import { createServer } from "node:http";
 import zlib from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSparqlClient } from "../../../src/outbound/client.ts";
-import type { SparqlClient } from "../../../src/outbound/sparql-client.ts";
+import { createSparqlClient, type OpenSparqlClient } from "../../../src/outbound/client.ts";
 import { createAsker } from "../../../src/outbound/whole-answer.ts";
 import { requestFault } from "../../../src/results/json-structure.ts";
 import { parseAnswer } from "../../../src/results/parse.ts";
@@ -159,7 +158,7 @@ const codings = {
 } as const;
 type Coding = keyof typeof codings;
 
-let client: SparqlClient;
+let client: OpenSparqlClient;
 let origin: string;
 let served: { readonly mediaType: string; readonly body: Buffer; readonly coding: Coding };
 const server = createServer((request, response) => {

@@ -47,7 +47,7 @@ function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | un
     };
   };
   const executor = createClauseExecutor({
-    client: { query, close: async () => {} },
+    client: { query },
     bounds,
     sizes: new BlockSizes(),
     account: new ExecutionAccount({ maxSolutions: 1_000, maxHeldBytes: 2 ** 27, now: () => 0 }),

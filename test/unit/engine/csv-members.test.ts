@@ -23,7 +23,6 @@ const engine = createTestedEngine({
       const rows = results.bindings.map((row) => head.vars.map((name) => row[name]?.value ?? "").join(","));
       return { ...answer, mediaType: "text/csv", body: Buffer.from([head.vars.join(","), ...rows, ""].join("\r\n")) };
     },
-    close: async () => {},
   },
   maxSolutions: 1_000,
   now: () => performance.now(),

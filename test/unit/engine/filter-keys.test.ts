@@ -53,7 +53,7 @@ async function askedOf({ filtered, ofBoth, isStored = true, partial }: Endpoint)
     sources: new Map(),
   };
   const executor = createClauseExecutor({
-    client: { query, close: async () => {} },
+    client: { query },
     bounds,
     sizes: new BlockSizes(),
     account: new ExecutionAccount({ maxSolutions: 1_000, maxHeldBytes: 2 ** 27, now: () => 0 }),

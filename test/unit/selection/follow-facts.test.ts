@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import { FactFollower } from "../../../src/selection/follow-facts.ts";
 import { createTripleKeeper } from "../../../src/selection/endpoint-keys.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
-import type { CatalogDocument } from "../../../src/registry/catalog/catalog.ts";
 import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
@@ -32,18 +31,11 @@ function following() {
     descriptions: [["people", described("people")]],
   });
   const table = new FactTable({ models, now: () => Date.parse("2026-01-01T12:00:00Z") });
-  const document = (): CatalogDocument => ({
-    id: "people",
-    kind: "endpoint",
-    origin: "api",
-    quads: [],
-    etag: "",
-    ...(changedAt !== "" && { changedAt }),
-  });
+  const authorship = () => ({ origin: "api", ...(changedAt !== "" && { changedAt }) }) as const;
   const store = openSqliteStore({ path: ":memory:" });
   const follower = new FactFollower(table, {
     models,
-    catalog: { document },
+    catalog: { authorship },
     settings: { publicUrl: "http://fedway.example", factsMaxAgeMs: 86_400_000 },
     store,
     onFault: (error) => {

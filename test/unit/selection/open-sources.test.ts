@@ -24,7 +24,7 @@ async function opened(
     catalog: {
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),
-      document: () => undefined,
+      authorship: () => undefined,
     },
     renew,
     models: new EndpointModels(),

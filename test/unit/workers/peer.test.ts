@@ -2,15 +2,26 @@ import { text } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createPeer, type Channel, type Handlers, type Message, type Peer } from "../../../src/workers/peer.ts";
+import {
+  createPeer,
+  type Channel,
+  type Handled,
+  type HandlerContext,
+  type Message,
+  type Peer,
+} from "../../../src/workers/peer.ts";
 
-/** Two peers over a channel in memory; messages arrive a turn later, as copies. */
-function connect(handlers: Handlers): { readonly caller: Peer; readonly other: Peer; readonly sent: Message[] } {
+/** Two peers over a channel in memory; messages arrive a turn later, as copies. The second one answers texts. */
+function connect(answer?: (call: string, context: HandlerContext) => Promise<Handled>): {
+  readonly caller: Peer<string>;
+  readonly sent: Message[];
+} {
   const sent: Message[] = [];
   const [left, right] = [createEnd(sent), createEnd(sent)];
   left.partner = right;
   right.partner = left;
-  return { caller: createPeer(left, {}), other: createPeer(right, handlers), sent };
+  createPeer(right, answer && { answer });
+  return { caller: createPeer(left), sent };
 }
 
 interface End extends Channel {
@@ -44,20 +55,16 @@ const turns = async (count: number): Promise<void> => {
 
 describe("a call", () => {
   test("gets a head, bytes and an end", async () => {
-    const { caller } = connect({
-      letters: {
-        answer: async (count: number) => ({ head: { count }, body: chunks(count), end: () => "over" }),
-      },
-    });
-    const { head, body, end } = await caller.call<{ count: number }, string>("letters", 3, { signal: never });
-    expect(head).toEqual({ count: 3 });
+    const { caller } = connect(async (call) => ({ head: { call }, body: chunks(3), end: () => "over" }));
+    const { head, body, end } = await caller.call<{ call: string }, string>("letters", { signal: never });
+    expect(head).toEqual({ call: "letters" });
     expect(await text(body)).toBe("aaaaaaaaaabbbbbbbbbbcccccccccc");
     expect(await end).toBe("over");
   });
 
   test("of what nobody answers fails", async () => {
-    const { caller } = connect({});
-    await expect(caller.call("unknown", undefined, { signal: never })).rejects.toMatchObject({ code: "INTERNAL" });
+    const { caller } = connect();
+    await expect(caller.call("unknown", { signal: never })).rejects.toMatchObject({ code: "INTERNAL" });
   });
 
   test("fails with the error of its handler, its code and details", async () => {
@@ -65,8 +72,8 @@ describe("a call", () => {
       where: { endpoint: "a" },
       cause: new Error("why"),
     });
-    const { caller } = connect({ failing: { answer: () => Promise.reject(thrown) } });
-    await expect(caller.call("failing", undefined, { signal: never })).rejects.toMatchObject({
+    const { caller } = connect(() => Promise.reject(thrown));
+    await expect(caller.call("failing", { signal: never })).rejects.toMatchObject({
       code: "ENDPOINT_FAILED",
       message: "It failed.",
       details: { where: { endpoint: "a" }, cause: expect.stringContaining("why") },
@@ -78,30 +85,26 @@ describe("a call", () => {
       yield Buffer.from("begun");
       throw new FedwayError("ENDPOINT_BROKE_OFF", "It broke off.");
     }
-    const { caller } = connect({ broken: { answer: async () => ({ head: 1, body: broken() }) } });
-    const { body, end } = await caller.call("broken", undefined, { signal: never });
+    const { caller } = connect(async () => ({ head: 1, body: broken() }));
+    const { body, end } = await caller.call("broken", { signal: never });
     await expect(text(body)).rejects.toMatchObject({ code: "ENDPOINT_BROKE_OFF" });
     await expect(end).rejects.toMatchObject({ code: "ENDPOINT_BROKE_OFF" });
   });
 
   test("hears notes in order", async () => {
     const notes: unknown[] = [];
-    const { caller } = connect({
-      noting: {
-        async answer(_params, context) {
-          context.note(1);
-          context.note(2);
-          return { head: 3 };
-        },
-      },
+    const { caller } = connect(async (_call, context) => {
+      context.note(1);
+      context.note(2);
+      return { head: 3 };
     });
-    await caller.call("noting", undefined, { signal: never, onNote: (note) => notes.push(note) });
+    await caller.call("noting", { signal: never, onNote: (note) => notes.push(note) });
     expect(notes).toEqual([1, 2]);
   });
 
   test("sends no more than a few chunks that nobody reads, cut into pieces of 64 KiB", async () => {
-    const { caller, sent } = connect({ large: { answer: async () => ({ head: 0, body: chunks(100, 200_000) }) } });
-    const { body } = await caller.call("large", undefined, { signal: never });
+    const { caller, sent } = connect(async () => ({ head: 0, body: chunks(100, 200_000) }));
+    const { body } = await caller.call("large", { signal: never });
     await turns(50);
     const arrived = sent.filter(({ kind }) => kind === "bytes").length;
     expect(arrived).toBeLessThan(10);
@@ -113,23 +116,19 @@ describe("a call", () => {
 describe("a call that is given up", () => {
   const waiting = () => {
     const seen: { reason?: unknown } = {};
-    const handlers: Handlers = {
-      waiting: {
-        async answer(_params, { signal }) {
-          await new Promise((resolve) => signal.addEventListener("abort", resolve));
-          seen.reason = signal.reason;
-          throw signal.reason;
-        },
-      },
-    };
-    return { seen, ...connect(handlers) };
+    const peers = connect(async (_call, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      seen.reason = signal.reason;
+      throw signal.reason;
+    });
+    return { seen, ...peers };
   };
 
   test("fails at once with the caller's reason, which the handler hears too", async () => {
     const { caller, seen } = waiting();
     const leaving = new AbortController();
     let settled = false;
-    const call = caller.call("waiting", undefined, { signal: leaving.signal, onSettled: () => (settled = true) });
+    const call = caller.call("waiting", { signal: leaving.signal, onSettled: () => (settled = true) });
     await turns(3);
     leaving.abort(new FedwayError("DEADLINE_EXCEEDED", "Too late."));
     await expect(call).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
@@ -141,7 +140,7 @@ describe("a call that is given up", () => {
 
   test("is never made when it was given up before", async () => {
     const { caller, sent } = waiting();
-    await expect(caller.call("waiting", undefined, { signal: AbortSignal.abort() })).rejects.toThrow();
+    await expect(caller.call("waiting", { signal: AbortSignal.abort() })).rejects.toThrow();
     expect(sent).toEqual([]);
   });
 
@@ -154,8 +153,8 @@ describe("a call that is given up", () => {
         left = true;
       }
     }
-    const { caller } = connect({ endless: { answer: async () => ({ head: 0, body: endless() }) } });
-    const { body } = await caller.call("endless", undefined, { signal: never });
+    const { caller } = connect(async () => ({ head: 0, body: endless() }));
+    const { body } = await caller.call("endless", { signal: never });
     for await (const piece of body) {
       expect(piece).toHaveLength(1_000);
       break;
@@ -166,17 +165,16 @@ describe("a call that is given up", () => {
 });
 
 test("when the channel ends, everything fails with one error, and what comes later too", async () => {
-  const { caller } = connect({
-    head: { answer: async () => ({ head: 0, body: chunks(1_000) }) },
-    waiting: { answer: () => new Promise(() => {}) },
-  });
-  const { body } = await caller.call("head", undefined, { signal: never });
+  const { caller } = connect((call) =>
+    call === "head" ? Promise.resolve({ head: 0, body: chunks(1_000) }) : new Promise(() => {}),
+  );
+  const { body } = await caller.call("head", { signal: never });
   const settled: string[] = [];
-  const call = caller.call("waiting", undefined, { signal: never, onSettled: () => settled.push("waiting") });
+  const call = caller.call("waiting", { signal: never, onSettled: () => settled.push("waiting") });
   const lost = new FedwayError("EVALUATION_LOST", "It is gone.");
   caller.close(lost);
   await expect(call).rejects.toBe(lost);
   await expect(text(body)).rejects.toBe(lost);
-  await expect(caller.call("head", undefined, { signal: never })).rejects.toBe(lost);
+  await expect(caller.call("head", { signal: never })).rejects.toBe(lost);
   expect(settled).toEqual(["waiting"]);
 });

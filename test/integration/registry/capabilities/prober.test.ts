@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type ProbedConstruct, endpointView } from "../../../../src/registry/capabilities/capabilities.ts";
 import { probeCapabilities } from "../../../../src/registry/capabilities/prober.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
-import type { SparqlClient } from "../../../../src/outbound/sparql-client.ts";
 import {
   type LimitedEndpoint,
   type LimitedEndpointOptions,
@@ -21,7 +20,7 @@ afterEach(async () => {
 
 async function probe(limits: LimitedEndpointOptions, setting: Setting = {}) {
   const endpoint: LimitedEndpoint = await startLimitedEndpoint(limits);
-  const client: SparqlClient = createSparqlClient({
+  const client = createSparqlClient({
     version: "1",
     allowAddresses: ["127.0.0.0/8"],
     retry: { limit: 0 },

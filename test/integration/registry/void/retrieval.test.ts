@@ -3,9 +3,8 @@ import { pipeline, Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVoidRetriever, type RetrievedVoid } from "../../../../src/registry/descriptions/void-retriever.ts";
 import { createAsker } from "../../../../src/outbound/whole-answer.ts";
-import { createSparqlClient } from "../../../../src/outbound/client.ts";
+import { createSparqlClient, type OpenSparqlClient } from "../../../../src/outbound/client.ts";
 import { createDocumentClient, type DocumentClient } from "../../../../src/outbound/documents.ts";
-import type { SparqlClient } from "../../../../src/outbound/sparql-client.ts";
 import { type DocumentServer, startDocumentServer } from "../../../support/document-server.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../../support/sparql-test-server.ts";
 
@@ -15,7 +14,7 @@ const things = Array.from({ length: 30 }, (_, n) => `<http://x/t${n}> <${type}> 
 
 let sparql: SparqlTestServer;
 let web: DocumentServer;
-let client: SparqlClient;
+let client: OpenSparqlClient;
 let documents: DocumentClient;
 
 beforeEach(async () => {

@@ -30,12 +30,11 @@ function opened({ began, ended = 0, unfinished = false, own = false, origin = "f
   const listeners: (() => void)[] = [];
   const last = began === undefined ? undefined : { startedMs: now - began, finishedMs: now - ended, unfinished };
   const changed = more.changed === undefined ? {} : { changedAt: new Date(now - more.changed).toISOString() };
-  const document = { id: "people", kind: "endpoint", origin, quads: [], etag: "", ...changed } as const;
   const due = new DueDescriptions({
     catalog: {
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),
-      document: () => document,
+      authorship: () => ({ origin, ...changed }),
       onChange(listener) {
         listeners.push(listener);
         return () => {};
