@@ -3,7 +3,7 @@ import { escapeOf } from "../rdf/term-text.ts";
 import { rdf, rdfs } from "../rdf/vocabularies.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../registry/catalog.ts";
-import { createPrefixTable } from "../registry/schema.ts";
+import { PrefixTable } from "../registry/schema.ts";
 import { bracketedIri, iriParts, plainText } from "../rdf/display-text.ts";
 import { Prologue, undeclaredPrefixes } from "../sparql/query.ts";
 import type { Option } from "./completion.ts";
@@ -99,7 +99,7 @@ function fitting<One>(all: Iterable<One>, typed: string, textsOf: (one: One) => 
   return [...first, ...others].slice(0, mostOptions + 1);
 }
 
-const wellKnown = createPrefixTable([]);
+const wellKnown = new PrefixTable([]);
 
 /** Namespaces that a prefix (without colon) stands for: declared, in the endpoints' schemas, well known. */
 function namespacesOf({ prefixes }: ReadQuery, scope: Scope, prefix: string): readonly string[] {

@@ -8,14 +8,14 @@ import {
   type CatalogDocument,
   documentOf,
   identifyDocument,
-  withFields,
+  readDocument,
 } from "../registry/catalog.ts";
 import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
 import { plainHeaders, sendJson, sendNothing } from "./common-headers.ts";
 import { ownerOf } from "./caller.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { etagHeader, addDocumentBodies, bodyError, documentQuads, maxBodyBytes, RdfBody } from "./rdf-body.ts";
+import { etagHeader, addDocumentBodies, bodyError, maxBodyBytes, RdfBody } from "./rdf-body.ts";
 import { IdPath, nothing, documented, strictObject } from "./schemas.ts";
 import { guarded, guardedAsking } from "./write-access.ts";
 
@@ -106,7 +106,7 @@ const mergeBody = (schema: TSchema): object => ({
 
 /** The document in a body; without an id in a JSON document it is the one in the path. */
 async function quadsOf({ kind, config }: Writing, { body, params }: WriteRequest): Promise<readonly RDF.Quad[]> {
-  if (body instanceof RdfBody) return documentQuads(body, config.publicUrl);
+  if (body instanceof RdfBody) return readDocument(body, config.publicUrl);
   return documentOf(kind, { ...(params.id !== undefined && { id: params.id }), ...fieldsOf(body) });
 }
 
@@ -151,9 +151,6 @@ async function replace(writing: Writing, request: WriteRequest, reply: FastifyRe
   return sendWritten(writing, document, reply.code(existing === undefined ? 201 : 200));
 }
 
-const attempts = 3;
-
-/** Without If-Match the fields are changed in whatever the document has become meanwhile. */
 async function change(writing: Writing, request: WriteRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { kind, catalog } = writing;
   const { id } = request.params;
@@ -164,21 +161,10 @@ async function change(writing: Writing, request: WriteRequest, reply: FastifyRep
     });
   }
   const fields = fieldsOf(body);
-  for (let attempt = 1; ; attempt += 1) {
-    const existing = catalog.document(kind, id);
-    if (existing === undefined) throw unknownId(kind, id, catalog);
-    const quads = withFields(kind, existing.quads, fields);
-    const given = ifMatchOf(request, existing);
-    const isAny = given === undefined || given === "*";
-    try {
-      const ifMatch = isAny ? existing.etag : given;
-      const document = await catalog.write({ kind, id, quads, mode: "replace", ifMatch });
-      return sendWritten(writing, document, reply);
-    } catch (error) {
-      const isOvertaken = error instanceof FedwayError && error.code === "PRECONDITION_FAILED";
-      if (!isOvertaken || !isAny || attempt === attempts) throw error;
-    }
-  }
+  const existing = catalog.document(kind, id);
+  if (existing === undefined) throw unknownId(kind, id, catalog);
+  const document = await catalog.change({ kind, id }, fields, ifMatchOf(request, existing));
+  return sendWritten(writing, document, reply);
 }
 
 const entityTags = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e]{0,200}"\s*(?:,\s*|$)){1,20}$/;

@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import type { FastifyInstance, FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type CatalogDocument, documentBounds, parseDocument, reasonOf, writeDocument } from "../registry/catalog.ts";
-import { parseAnswer } from "../results/parse.ts";
+import { type CatalogDocument, documentBounds, writeDocument } from "../registry/catalog.ts";
 import { addJsonBodies } from "./request-validator.ts";
 import { utf8Text } from "./protocol-operation.ts";
 import { Readable } from "node:stream";
@@ -64,47 +63,6 @@ export function bodyError(error: unknown): unknown {
     );
   }
   return error;
-}
-
-/**
- * The triples of a document that was sent; relative IRIs are this service's own.
- * @throws FedwayError `ENTRY_INVALID`, for syntax errors in Turtle with `where.line`
- */
-export async function documentQuads({ mediaType, text }: RdfBody, baseUrl: string): Promise<readonly RDF.Quad[]> {
-  try {
-    return mediaType === "text/turtle" ? parseDocument(text, baseUrl) : await jsonLdQuads(text, `${baseUrl}/`);
-  } catch (error) {
-    if (!(error instanceof FedwayError)) throw error;
-    // The reader of answers thinks that an endpoint sent the document.
-    const reason = reasonOf(error).replace(/^.*The endpoint's JSON-LD answer/, "The JSON-LD document");
-    throw new FedwayError("ENTRY_INVALID", reason, { where: error.details.where });
-  }
-}
-
-async function jsonLdQuads(text: string, baseIri: string): Promise<readonly RDF.Quad[]> {
-  const quads: RDF.Quad[] = [];
-  const options = { mediaType: "application/ld+json", kind: "quads", baseIri, check: parseDeadline() } as const;
-  const result = await parseAnswer(oneChunk(text), options);
-  for await (const quad of result.kind === "quads" ? result.quads : []) {
-    quads.push(quad);
-    // One more than allowed is enough to be refused for it.
-    if (quads.length > documentBounds.maxQuads) break;
-  }
-  return quads;
-}
-
-/** A megabyte of real JSON-LD takes two seconds at most. */
-const longestParseMs = 10_000;
-
-function parseDeadline(): () => void {
-  const endsMs = performance.now() + longestParseMs;
-  return () => {
-    if (performance.now() > endsMs) throw new FedwayError("ENTRY_INVALID", "The document takes too long to read.");
-  };
-}
-
-async function* oneChunk(text: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(text);
 }
 
 /** Format of a document: its fields as JSON, or its RDF. */

@@ -4,8 +4,8 @@ export type { Catalog, CatalogDocument, EditableCatalog } from "./catalog/catalo
 export { type CatalogReport, checkCatalog } from "./catalog/check-catalog.ts";
 export { describeAdvice } from "./catalog/described-federation.ts";
 export { describedFederation } from "./catalog/described-federation.ts";
-export { documentOf, withFields } from "./catalog/document-fields.ts";
-export { documentBounds, identifyDocument, parseDocument, reasonOf, writeDocument } from "./catalog/document.ts";
+export { documentOf } from "./catalog/document-fields.ts";
+export { documentBounds, identifyDocument, readDocument, writeDocument } from "./catalog/document.ts";
 export { adapterQuads } from "./catalog/key-adapters.ts";
 export { type PublishedFacts, publishedSchema } from "./catalog/published/published-facts.ts";
 export { refreshPublished } from "./catalog/published/refresh-published.ts";

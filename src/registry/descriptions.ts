@@ -4,5 +4,4 @@ export type { DescriptionService, Summary } from "./descriptions/description-ser
 export { catalogVoid, descriptionUrl, serviceDescription, voidQuads } from "./descriptions/published-documents.ts";
 export { QuadWriter } from "./descriptions/quad-writer.ts";
 export { readDataset } from "./descriptions/read-void.ts";
-export { isWritable } from "./descriptions/values.ts";
 export type { VoidDescription } from "./descriptions/void-description.ts";

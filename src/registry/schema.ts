@@ -2,6 +2,6 @@
 export { readableName, severalOf } from "./schema/names-in-words.ts";
 export { oneSentence } from "./schema/one-sentence.ts";
 export { partSentence } from "./schema/part-lines.ts";
-export { createPrefixTable, type PrefixTable, prefixTableOf } from "./schema/prefixes.ts";
+export { PrefixTable } from "./schema/prefixes.ts";
 export { type SchemaJson, schemaView, schemaViewInTurns } from "./schema/schema-view.ts";
 export { partsOf, splitOver } from "./schema/split-classes.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { readTpfPage } from "../../src/engine/sources/tpf-page.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import { documentQuads, RdfBody } from "../../src/http/rdf-body.ts";
+import { readDocument } from "../../src/registry/catalog.ts";
 import { resultFormats } from "../../src/results/formats.ts";
 import { bareMediaType, negotiateFormat } from "../../src/results/negotiation.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
@@ -171,7 +171,7 @@ const sparql: Reader = { name: "SPARQL", read: (text) => parseQuery(text) };
 const others: readonly Reader[] = [
   {
     name: "document of a request",
-    read: (text) => documentQuads(new RdfBody("text/turtle", text), "http://b.example"),
+    read: (text) => readDocument({ mediaType: "text/turtle", text }, "http://b.example"),
   },
   { name: "excerpt of an error page", read: excerptOf },
   { name: "refusal", read: (text) => refusalError({ status: 500, headers: {}, text: text.slice(0, 8192) }, "quads") },
@@ -195,8 +195,9 @@ describe("other text", () => {
   test("a document of a request is left at its deadline", async () => {
     let nowMs = 0;
     const clock = vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 100));
-    const body = new RdfBody("application/ld+json", `[${'{"@id":"e:s","e:p":1},'.repeat(500)}{}]`);
-    const failure = await documentQuads(body, "http://b.example").catch((error: unknown) => error);
+    const text = `[${'{"@id":"e:s","e:p":1},'.repeat(500)}{}]`;
+    const body = { mediaType: "application/ld+json", text } as const;
+    const failure = await readDocument(body, "http://b.example").catch((error: unknown) => error);
     clock.mockRestore();
     expect(failure).toMatchObject({ code: "ENTRY_INVALID", message: "The document takes too long to read." });
   });

@@ -117,7 +117,8 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("registry/model", "rdf", "outbound"),
       // The one key and the one writer of terms.
-      { module: "results", files: ["terms.ts"] },
+      // Catalogue documents in JSON-LD are read as answers in it are.
+      { module: "results", files: ["parse.ts", "terms.ts"] },
       { module: "sparql", files: ["default-graphs.ts"] },
       { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] },
       { module: "jobs", files: ["job-kind.ts", "job-queue.ts"] },

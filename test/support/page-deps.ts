@@ -23,6 +23,7 @@ export function readOnlyCatalog(
     documents: () => [],
     drift: [],
     write: refused,
+    change: refused,
     remove: refused,
     refresh: async () => undefined,
     fileUrl: () => undefined,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { iriText } from "../../../src/rdf/term-text.ts";
-import { createPrefixTable, type PrefixTable } from "../../../src/registry/schema.ts";
+import { PrefixTable } from "../../../src/registry/schema.ts";
 import type { NamedInput } from "../load/input.ts";
 import { openInputs, type WholeStore } from "../package/whole-store.ts";
 import type { OpenStore } from "../verify/answer-store.ts";
@@ -74,7 +74,7 @@ class Generator {
       name,
       ...properties.map((each) => each.iri),
     ]);
-    this.#table = createPrefixTable(names);
+    this.#table = new PrefixTable(names);
     this.#parts = {
       store,
       classes: new Map(classes.map((each) => [each.iri, each])),

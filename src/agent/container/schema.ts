@@ -1,4 +1,4 @@
-import { type PrefixTable, prefixTableOf } from "../../registry/schema.ts";
+import { PrefixTable } from "../../registry/schema.ts";
 import { iriParts } from "../../rdf/display-text.ts";
 import { type GrammarSource, type Place, placesOf, termsOf } from "../grammar/places.ts";
 
@@ -55,7 +55,7 @@ export function schemaOf(sources: readonly GrammarSource[]): Schema {
     }));
   return {
     sources,
-    table: prefixTableOf(...sources.map(({ description }) => description)),
+    table: PrefixTable.of(...sources.map(({ description }) => description)),
     classes: places.map((place) => ({ at: id(place), class: place.class ?? "" })),
     properties(iri, at) {
       const ordered = of(iri).toSorted((one, other) => Number(id(other) === at) - Number(id(one) === at));

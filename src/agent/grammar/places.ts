@@ -1,6 +1,6 @@
-import { type PrefixTable, prefixTableOf } from "../../registry/schema.ts";
+import { PrefixTable } from "../../registry/schema.ts";
 import { plainText } from "../../rdf/display-text.ts";
-import { isWritable } from "../../registry/descriptions.ts";
+import { isWritableIri } from "../../rdf/term-text.ts";
 import type { EndpointModels, KnownSchema } from "../../registry/model.ts";
 import { publishedSchema } from "../../registry/catalog.ts";
 
@@ -65,7 +65,7 @@ export interface Terms {
 }
 
 const longestIri = 500;
-const isUsable = (iri: string): boolean => iri.length <= longestIri && isWritable(iri) && !/\p{Cf}/u.test(iri);
+const isUsable = (iri: string): boolean => iri.length <= longestIri && isWritableIri(iri) && !/\p{Cf}/u.test(iri);
 
 /** All terms of the sources. The prefixes are those of a source's schema views, where there is one source. */
 export function termsOf(sources: readonly GrammarSource[]): Terms {
@@ -75,7 +75,7 @@ export function termsOf(sources: readonly GrammarSource[]): Terms {
   );
   return {
     items: usable.toSorted((one, other) => other.weight - one.weight),
-    table: prefixTableOf(...sources.map(({ description }) => description)),
+    table: PrefixTable.of(...sources.map(({ description }) => description)),
     unusable: items.length - usable.length,
   };
 }

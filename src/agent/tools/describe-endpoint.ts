@@ -3,13 +3,7 @@ import { Type } from "typebox";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog, CatalogEntry, PublishedFacts } from "../../registry/catalog.ts";
-import {
-  createPrefixTable,
-  partsOf,
-  type PrefixTable,
-  prefixTableOf,
-  schemaViewInTurns,
-} from "../../registry/schema.ts";
+import { PrefixTable, partsOf, schemaViewInTurns } from "../../registry/schema.ts";
 import { type EndpointModels, joinsOf } from "../../registry/model.ts";
 import type { Finder } from "../../registry/find.ts";
 import type { DescriptionService, VoidDescription } from "../../registry/descriptions.ts";
@@ -96,7 +90,7 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
     return replyOf({ endpoint: id }, view, { detail, more: { freshness: "published" } });
   }
   const description = stored ?? (await knownDescription(descriptions, id));
-  const table = prefixTableOf(parts.models.get(id)?.described ?? description);
+  const table = PrefixTable.of(parts.models.get(id)?.described ?? description);
   const view = await viewWith(description, request, {
     head: defaultGraphs ? `default graph: ${defaultGraphs.map((graph) => `<${graph}>`).join(" ")}` : "",
     table,
@@ -114,7 +108,7 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
  */
 function publishedText(id: string, facts: PublishedFacts, maxTokens: number) {
   const terms = [...facts.terms.values()].toSorted((one, other) => other.uses - one.uses);
-  const table = createPrefixTable(terms.map(({ iri }) => iri));
+  const table = new PrefixTable(terms.map(({ iri }) => iri));
   const head = `${id} has not been described yet. This was ${facts.provenance}; it is not all that there is, and may be out of date.`;
   const [classes, properties] = (["class", "property"] as const).map((kind) =>
     terms.filter((one) => one.kind === kind),
@@ -143,7 +137,7 @@ async function describeFederation(parts: DescribeParts, request: Description): P
     throw new FedwayError("DESCRIPTION_UNKNOWN", `No member of the federation "${endpoint}" has been described yet.`);
   const { description, members, known } = model;
   const head = `federation of ${members.length} endpoints, ${known.length} described; query it as one endpoint, without SERVICE`;
-  const table = prefixTableOf(description);
+  const table = PrefixTable.of(description);
   const view = await viewWith(description, request, {
     head,
     table,

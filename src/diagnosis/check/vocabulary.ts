@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { rdf } from "../../rdf/vocabularies.ts";
-import { type PrefixTable, prefixTableOf } from "../../registry/schema.ts";
+import { PrefixTable } from "../../registry/schema.ts";
 import type { EndpointModel, KnownSchema } from "../../registry/model.ts";
 import type { PlacedPattern } from "../../sparql/patterns.ts";
 
@@ -96,7 +96,7 @@ function read(description: DescribedSchema): Vocabulary {
       if (facts.isCounted && triples?.status === "exact" && triples.value === facts.triples) facts.allSubjects.add(iri);
     }
   }
-  const prefixes = prefixTableOf(description);
+  const prefixes = PrefixTable.of(description);
   return { classes, properties, languages: new Set(description.languages), prefixes };
 }
 

@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import type { EndpointTarget } from "../../outbound/sparql-client.ts";
 import type { KeyRule } from "../../rdf/key-rule.ts";
 import { boolean, type Given, integer, text, texts } from "../../shapes.ts";
+import type { DocumentFields } from "./document-fields.ts";
 import type { PublishedCatalog } from "./published/published-catalog.ts";
 
 const { Optional } = Type;
@@ -201,6 +202,8 @@ export interface EditableCatalog extends Catalog {
    *   `ENDPOINT_UNKNOWN`, `PRECONDITION_FAILED`, `STORE_FAILED`
    */
   write(change: CatalogWrite): Promise<CatalogDocument>;
+  /** Changes some fields of a document, in whatever it has become by then; `ifMatch` and errors as of `write`. */
+  change(name: DocumentName, fields: DocumentFields, ifMatch?: string): Promise<CatalogDocument>;
   /** Removes a document, leaving a tombstone over a file. @throws FedwayError as `write` */
   remove(kind: CatalogDocument["kind"], id: string, ifMatch?: string): Promise<void>;
   /** Takes in changes that other processes made to the store. */

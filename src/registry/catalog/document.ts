@@ -9,6 +9,7 @@ import type { UrlKey } from "./index-catalog.ts";
 import { type CatalogItem, readItem } from "./parse-entry.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { EntryProblem } from "./statements.ts";
+import { parseAnswer } from "../../results/parse.ts";
 
 /** Bytes and triples of one catalogue document, as a file or stored. */
 export const documentBounds = { maxBytes: 1_000_000, maxQuads: 10_000 } as const;
@@ -16,6 +17,50 @@ export const documentBounds = { maxBytes: 1_000_000, maxQuads: 10_000 } as const
 /** The triples of a catalogue document in Turtle. @throws FedwayError `CATALOG_INVALID` */
 export function parseDocument(turtle: string, baseUrl: string): RDF.Quad[] {
   return parseTurtle(turtle, { baseIri: `${baseUrl}/`, ...documentBounds });
+}
+
+/**
+ * The triples of a document that was sent; relative IRIs are this service's own.
+ * @throws FedwayError `ENTRY_INVALID`, for syntax errors in Turtle with `where.line`
+ */
+export async function readDocument(
+  { mediaType, text }: { readonly mediaType: "text/turtle" | "application/ld+json"; readonly text: string },
+  baseUrl: string,
+): Promise<readonly RDF.Quad[]> {
+  try {
+    return mediaType === "text/turtle" ? parseDocument(text, baseUrl) : await jsonLdQuads(text, `${baseUrl}/`);
+  } catch (error) {
+    if (!(error instanceof FedwayError)) throw error;
+    // The reader of answers thinks that an endpoint sent the document.
+    const reason = reasonOf(error).replace(/^.*The endpoint's JSON-LD answer/, "The JSON-LD document");
+    throw new FedwayError("ENTRY_INVALID", reason, { where: error.details.where });
+  }
+}
+
+async function jsonLdQuads(text: string, baseIri: string): Promise<readonly RDF.Quad[]> {
+  const quads: RDF.Quad[] = [];
+  const options = { mediaType: "application/ld+json", kind: "quads", baseIri, check: parseDeadline() } as const;
+  const result = await parseAnswer(oneChunk(text), options);
+  for await (const quad of result.kind === "quads" ? result.quads : []) {
+    quads.push(quad);
+    // One more than allowed is enough to be refused for it.
+    if (quads.length > documentBounds.maxQuads) break;
+  }
+  return quads;
+}
+
+/** A megabyte of real JSON-LD takes two seconds at most. */
+const longestParseMs = 10_000;
+
+function parseDeadline(): () => void {
+  const endsMs = performance.now() + longestParseMs;
+  return () => {
+    if (performance.now() > endsMs) throw new FedwayError("ENTRY_INVALID", "The document takes too long to read.");
+  };
+}
+
+async function* oneChunk(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
 }
 
 /** A catalogue document in Turtle, as one would write its file; this service's own IRIs are relative. */

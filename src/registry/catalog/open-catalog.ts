@@ -15,7 +15,7 @@ import type {
 } from "./catalog.ts";
 import { createShapeCheck } from "./check-catalog.ts";
 import { checkCondition, checkDocument, checkMatch, refuseTakenUrl, type DocumentRules } from "./check-write.ts";
-import { documentOf } from "./document-fields.ts";
+import { type DocumentFields, documentOf, withFields } from "./document-fields.ts";
 import { documentKey, etagOf, parseDocument } from "./document.ts";
 import { type CatalogOptions, createCatalogSteps, looseKey, urlKeys } from "./index-catalog.ts";
 import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays.ts";
@@ -191,23 +191,38 @@ class OpenCatalog implements EditableCatalog {
     return this.#serially(() => this.#changes.exclusively(() => this.#write(change)));
   }
 
+  change(name: DocumentName, fields: DocumentFields, ifMatch?: string): Promise<CatalogDocument> {
+    return this.#serially(() => this.#changes.exclusively(() => this.#change(name, fields, ifMatch)));
+  }
+
   remove(kind: CatalogDocument["kind"], id: string, ifMatch?: string): Promise<void> {
     return this.#serially(() => this.#changes.exclusively(() => this.#remove({ kind, id }, ifMatch)));
   }
 
   #write(change: CatalogWrite): Promise<CatalogDocument> {
-    const { rules } = this.#parts;
+    return this.#untilStored(() => this.#writeOver(this.document(change.kind, change.id), change));
+  }
+
+  #change(name: DocumentName, fields: DocumentFields, ifMatch: string | undefined): Promise<CatalogDocument> {
     return this.#untilStored(async () => {
-      const existing = this.document(change.kind, change.id);
-      checkCondition(change, existing, this);
-      const { item, turtle } = await checkDocument(change, rules);
-      await refuseTakenUrl(item, this, { keyOf: rules.keyOf, alike: (loose) => this.#alike(loose) });
-      if (existing?.origin === "api" && existing.etag === etagOf(change.quads)) return existing;
-      if (!(await this.#put(change, { turtle }))) return undefined;
-      const document = this.document(change.kind, change.id);
-      if (document !== undefined) return document;
-      throw new FedwayError("INTERNAL", "The document was stored but cannot be shown.");
+      const existing = this.document(name.kind, name.id);
+      if (existing === undefined) throw unknownId(name.kind, name.id, this);
+      const quads = withFields(name.kind, existing.quads, fields);
+      return this.#writeOver(existing, { ...name, quads, mode: "replace", ...(ifMatch !== undefined && { ifMatch }) });
     });
+  }
+
+  /** Undefined when another process was faster. */
+  async #writeOver(existing: CatalogDocument | undefined, change: CatalogWrite): Promise<CatalogDocument | undefined> {
+    const { rules } = this.#parts;
+    checkCondition(change, existing, this);
+    const { item, turtle } = await checkDocument(change, rules);
+    await refuseTakenUrl(item, this, { keyOf: rules.keyOf, alike: (loose) => this.#alike(loose) });
+    if (existing?.origin === "api" && existing.etag === etagOf(change.quads)) return existing;
+    if (!(await this.#put(change, { turtle }))) return undefined;
+    const document = this.document(change.kind, change.id);
+    if (document !== undefined) return document;
+    throw new FedwayError("INTERNAL", "The document was stored but cannot be shown.");
   }
 
   async #remove(name: DocumentName, ifMatch: string | undefined): Promise<void> {

@@ -21,44 +21,58 @@ const generic = new Set(
   ),
 );
 
-/**
- * Prefixes for the namespaces of these IRIs: the well-known ones, and derived ones where a namespace occurs at least
- * twice (the 200 most used). Depends on the set of IRIs and how often each occurs, not on their order.
- */
-export function createPrefixTable(iris: Iterable<string>) {
-  const uses = namespaceUses(iris);
-  const byNamespace = new Map(wellKnownPrefixes);
-  // Everybody calls it schema; the other name is for data that have both.
-  if (uses.has("https://schema.org/") && !uses.has("http://schema.org/")) {
-    byNamespace.set("https://schema.org/", "schema").delete("http://schema.org/");
-  }
-  const byPrefix = new Map([...byNamespace].map(([namespace, prefix]) => [prefix, namespace]));
-  for (const namespace of namespacesToName(uses)) {
-    const prefix = freePrefix(derivedPrefix(namespace), byPrefix);
-    byNamespace.set(namespace, prefix);
-    byPrefix.set(prefix, namespace);
-  }
-  return Object.freeze({
-    /** `prefix:local` where that is legal in SPARQL without escapes, else `<iri>`. */
-    short: (iri: string): ShortName => {
-      const { namespace, local } = iriParts(iri);
-      const prefix = byNamespace.get(namespace);
-      if (prefix === undefined || !plainLocal.test(local)) return { text: bracketedIri(iri), prefixes: [] };
-      return { text: `${prefix}:${local}`, prefixes: [prefix] };
-    },
-    /** Namespace of a prefix of this table. */
-    namespace: (prefix: string) => byPrefix.get(prefix),
-    /** The IRI that `prefix:local` stands for; undefined for an unknown prefix. */
-    expand: (name: string) => {
-      const [, prefix = "", local = ""] = curie.exec(name) ?? [];
-      const namespace = byPrefix.get(prefix);
-      return namespace === undefined ? undefined : namespace + local;
-    },
-  });
-}
-
 /** Short names for the IRIs of one description; two namespaces never share a prefix. */
-export type PrefixTable = ReturnType<typeof createPrefixTable>;
+export class PrefixTable {
+  readonly #byNamespace = new Map(wellKnownPrefixes);
+  readonly #byPrefix: Map<string, string>;
+
+  /**
+   * Prefixes for the namespaces of these IRIs: the well-known ones, and derived ones where a namespace occurs at least
+   * twice (the 200 most used). Depends on the set of IRIs and how often each occurs, not on their order.
+   */
+  constructor(iris: Iterable<string>) {
+    const uses = namespaceUses(iris);
+    // Everybody calls it schema; the other name is for data that have both.
+    if (uses.has("https://schema.org/") && !uses.has("http://schema.org/")) {
+      this.#byNamespace.set("https://schema.org/", "schema").delete("http://schema.org/");
+    }
+    this.#byPrefix = new Map([...this.#byNamespace].map(([namespace, prefix]) => [prefix, namespace]));
+    for (const namespace of namespacesToName(uses)) {
+      const prefix = freePrefix(derivedPrefix(namespace), this.#byPrefix);
+      this.#byNamespace.set(namespace, prefix);
+      this.#byPrefix.set(prefix, namespace);
+    }
+  }
+
+  /** The prefixes for the IRIs of schemas; of one alone made once: with 50,000 IRIs that takes 20 ms. */
+  static of(...descriptions: readonly NamedSchema[]): PrefixTable {
+    const [only, ...more] = descriptions;
+    if (only === undefined || more.length > 0) return new PrefixTable(descriptions.values().flatMap(descriptionIris));
+    const table = tables.get(only) ?? new PrefixTable(descriptionIris(only));
+    tables.set(only, table);
+    return table;
+  }
+
+  /** `prefix:local` where that is legal in SPARQL without escapes, else `<iri>`. */
+  short(iri: string): ShortName {
+    const { namespace, local } = iriParts(iri);
+    const prefix = this.#byNamespace.get(namespace);
+    if (prefix === undefined || !plainLocal.test(local)) return { text: bracketedIri(iri), prefixes: [] };
+    return { text: `${prefix}:${local}`, prefixes: [prefix] };
+  }
+
+  /** Namespace of a prefix of this table. */
+  namespace(prefix: string): string | undefined {
+    return this.#byPrefix.get(prefix);
+  }
+
+  /** The IRI that `prefix:local` stands for; undefined for an unknown prefix. */
+  expand(name: string): string | undefined {
+    const [, prefix = "", local = ""] = curie.exec(name) ?? [];
+    const namespace = this.#byPrefix.get(prefix);
+    return namespace === undefined ? undefined : namespace + local;
+  }
+}
 
 /** How often each namespace occurs with a local name that can stand behind a prefix. */
 function namespaceUses(iris: Iterable<string>): ReadonlyMap<string, number> {
@@ -111,17 +125,6 @@ function freePrefix(wanted: string, taken: ReadonlyMap<string, string>): string 
 }
 
 const tables = new WeakMap<NamedSchema, PrefixTable>();
-
-/** The prefixes for the IRIs of schemas; of one alone made once: with 50,000 IRIs that takes 20 ms. */
-export function prefixTableOf(...descriptions: readonly NamedSchema[]): PrefixTable {
-  const [only, ...more] = descriptions;
-  if (only === undefined || more.length > 0) {
-    return createPrefixTable(descriptions.values().flatMap(descriptionIris));
-  }
-  const table = tables.get(only) ?? createPrefixTable(descriptionIris(only));
-  tables.set(only, table);
-  return table;
-}
 
 const most = 50_000;
 

@@ -2,7 +2,7 @@ import { atOnce, inTurns } from "../../clock.ts";
 import type { FactStatus, VoidDescription, ClassPartition } from "../descriptions/void-description.ts";
 import { classNames, classLines } from "./class-lines.ts";
 import { composeView, type ViewContent, type ViewLines } from "./compose-view.ts";
-import { type PrefixTable, prefixTableOf } from "./prefixes.ts";
+import { PrefixTable } from "./prefixes.ts";
 import { builtParts, type Part, withParts } from "./part-lines.ts";
 import { pathLines } from "./path-lines.ts";
 import { summaryLines } from "./summary-lines.ts";
@@ -158,7 +158,7 @@ export const schemaViewInTurns = (description: VoidDescription, request: SchemaR
   inTurns(viewSteps(description, request));
 
 function* viewSteps(description: VoidDescription, request: SchemaRequest): Generator<void, SchemaView> {
-  const table = prefixTableOf(description);
+  const table = PrefixTable.of(description);
   yield;
   const chosen = chooseClasses(description, table, request.classes);
   const content: ViewContent = {

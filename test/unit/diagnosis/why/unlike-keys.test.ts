@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { unlikeKeys, unlikeText } from "../../../../src/diagnosis/why/unlike-keys.ts";
-import { createPrefixTable } from "../../../../src/registry/schema/prefixes.ts";
+import { PrefixTable } from "../../../../src/registry/schema/prefixes.ts";
 import type { HarvestRow } from "../../../../src/registry/find/read/harvest.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
@@ -38,7 +38,7 @@ function said(here: readonly string[], there: readonly string[], property?: stri
     ["there", harvestOf("there", there, property)],
   ] as const;
   return unlikeKeys(describedModels({ entries, values: read }).finder, "here")
-    .map((join) => unlikeText(join, createPrefixTable([`${ex}code`])))
+    .map((join) => unlikeText(join, new PrefixTable([`${ex}code`])))
     .join();
 }
 

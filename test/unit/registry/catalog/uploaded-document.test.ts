@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { documentQuads, RdfBody } from "../../../../src/http/rdf-body.ts";
-import { identifyDocument } from "../../../../src/registry/catalog/document.ts";
+import { identifyDocument, readDocument } from "../../../../src/registry/catalog.ts";
 import { endpointTurtle, federationTurtle } from "../../../support/catalog-folder.ts";
 
-const parse = (turtle: string, base: string) => documentQuads(new RdfBody("text/turtle", turtle), base);
+const parse = (text: string, base: string) => readDocument({ mediaType: "text/turtle", text }, base);
 const upload = async (turtle: string) => identifyDocument(await parse(turtle, "http://h.example"));
 const shouldRefuse = (turtle: string, reason: RegExp, line?: number) => async () => {
   try {

@@ -1,17 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { wellKnownPrefixes } from "../../../../src/rdf/well-known-prefixes.ts";
-import { createPrefixTable } from "../../../../src/registry/schema/prefixes.ts";
+import { PrefixTable } from "../../../../src/registry/schema/prefixes.ts";
 
 const shouldShorten = (iris: readonly string[], text: string) =>
   it(`shortens ${JSON.stringify(iris[0]).slice(0, 70)}`, () => {
-    expect(createPrefixTable(iris).short(iris[0] ?? "").text).toBe(text);
+    expect(new PrefixTable(iris).short(iris[0] ?? "").text).toBe(text);
   });
 
 /** Used twice, so that its namespace gets a prefix. */
 const twice = (namespace: string): readonly string[] => [`${namespace}a`, `${namespace}b`];
 
-describe("createPrefixTable", () => {
+describe("PrefixTable", () => {
   shouldShorten(["http://xmlns.com/foaf/0.1/name"], "foaf:name");
   shouldShorten(["http://www.w3.org/2001/XMLSchema#string"], "xsd:string");
   shouldShorten(["http://purl.uniprot.org/core/Protein"], "up:Protein");
@@ -46,8 +46,8 @@ describe("createPrefixTable", () => {
     const iri = fc.tuple(namespace, fc.constantFrom("a", "b", "c-1", "")).map(([ns, local]) => ns + local);
     let shortened = 0;
     const run = (iris: readonly string[]): void => {
-      const table = createPrefixTable(iris);
-      const reversed = createPrefixTable(iris.toReversed());
+      const table = new PrefixTable(iris);
+      const reversed = new PrefixTable(iris.toReversed());
       const namespaces = new Map<string, string>();
       for (const each of iris) {
         const {
