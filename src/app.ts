@@ -1,22 +1,15 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { ToolProfile } from "./agent/tool.ts";
 import type { Toolbox } from "./agent/toolbox.ts";
-import { openAsk } from "./app/open-ask.ts";
 import { refuseEmpty } from "./app/catalog-files.ts";
 import { startMessage } from "./app/start-message.ts";
 import type { CommandWork } from "./cli/cli-io.ts";
 import { type Door, openAdmission } from "./app/open-admission.ts";
-import { openAgents } from "./app/open-agents.ts";
+import { openAgents, openAsk } from "./app/open-agents.ts";
 import { openDataset } from "./app/open-dataset.ts";
 import { type Diagnosis, openDiagnosis } from "./app/open-diagnosis.ts";
-import {
-  localDispatch,
-  openClients,
-  openEvaluators,
-  openExecutors,
-  openHosting,
-  openTracing,
-} from "./app/open-clients.ts";
+import { localDispatch, openClients, openHosting, openTracing } from "./app/open-clients.ts";
+import { openEvaluators, openExecutors } from "./app/open-executors.ts";
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
 import { describesDue, openRegistry, type Registry } from "./app/open-registry.ts";

@@ -30,11 +30,12 @@ import { asMemberFailure, latestWaitMs, MemberTime, memberTimeMs } from "./membe
 import { cameFrom } from "./provenance.ts";
 
 /**
- * Executes direct plans over the outbound client: one endpoint, the answer's bytes untouched where it speaks the client's
- * format. `now` is a monotonic clock in milliseconds.
+ * Executes direct plans over the outbound client: one request to one endpoint. Where the endpoint speaks the client's format
+ * the bytes of its answer are passed on untouched: whole with its rows where the answer was small enough to be judged before it
+ * leaves (`SparqlAnswer.whole`), else as a stream whose `end` settles with its rows. `now` is a monotonic clock in milliseconds.
  */
 export function createDirectExecutor(client: SparqlClient, now: () => number): Executor<DirectPlan> {
-  const ask = async (plan: DirectPlan, bounds: ExecutionBounds, accepted: Accepted) => {
+  const ask = async (plan: DirectPlan, bounds: ExecutionBounds, accepted: Accepted): Promise<Asked> => {
     const time = plan.silent && silentTime(bounds, now);
     const request = toRequest(plan, time ? { ...bounds, signal: time.signal } : bounds, accepted);
     const report = new RequestReport(request, { bounds, now, time });
@@ -71,20 +72,29 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
     }
   }
 
+  /** An answer whose rows are read first: they get another column, or SILENT may let it end early. */
+  async function rewritten(
+    plan: DirectPlan,
+    format: ResultFormat,
+    bounds: ExecutionBounds,
+    asked: Asked,
+  ): Promise<AnswerBytes> {
+    const { result, count } = counted(await parsed(plan, bounds, asked));
+    const body = serializeResult(result, format, remarksOn(plan, bounds));
+    return { contentEncoding: "identity", body, end: finished(body).then(count) };
+  }
+
   return {
     async fetch(plan, { format, acceptEncoding = "identity" }, bounds) {
-      const accepted = { accept: acceptFor(plan.answer, format), acceptEncoding };
-      const { answer, report } = await ask(plan, bounds, accepted);
+      const asked = await ask(plan, bounds, { accept: acceptFor(plan.answer, format), acceptEncoding });
+      const { answer, report } = asked;
       const { contentEncoding, body, whole } = answer;
-      if (bounds.provenance || (plan.silent && whole === undefined)) {
-        const { result, count } = counted(await parsed(plan, bounds, { answer, report }));
-        const rows = serializeResult(result, format, remarksOn(plan, bounds));
-        return { contentEncoding: "identity", body: rows, end: finished(rows).then(count) };
-      }
+      if (bounds.provenance || (plan.silent && whole === undefined)) return rewritten(plan, format, bounds, asked);
       if (isWrittenAnew(plan, answer, format))
-        return writtenAnew(answer, parsing(plan, answer, bounds), { format, remarks: remarksOn(plan, bounds) });
-      if (whole !== undefined) return { contentEncoding, body, rows: whole.rows };
-      return { contentEncoding, body, end: answer.end.then(({ rows }) => rows) };
+        return writtenAnew(asked, parsing(plan, answer, bounds), { format, remarks: remarksOn(plan, bounds) });
+      return whole === undefined
+        ? { contentEncoding, body, end: report.end }
+        : { contentEncoding, body, rows: whole.rows };
     },
 
     async evaluate(plan, bounds) {
@@ -105,7 +115,7 @@ function isWrittenAnew({ answer: kind, columns }: DirectPlan, answer: SparqlAnsw
 
 /** A small answer stays whole, so that its head has its state, and what a format cannot hold is an error of its own. */
 async function writtenAnew(
-  answer: SparqlAnswer,
+  { answer, report }: Asked,
   from: ParseOptions,
   to: { readonly format: ResultFormat; readonly remarks: Remarks },
 ): Promise<AnswerBytes> {
@@ -114,7 +124,7 @@ async function writtenAnew(
   if (whole !== undefined && answer.contentEncoding === "identity") {
     return { contentEncoding: "identity", body: await buffer(rows), rows: whole.rows };
   }
-  return { contentEncoding: "identity", body: rows, end: bothEnds(rows, answer) };
+  return { contentEncoding: "identity", body: rows, end: bothEnds(rows, report) };
 }
 
 interface Asked {
@@ -137,7 +147,7 @@ async function untilFailure(
     return result.kind === "quads" ? { ...result, quads: await begun(result.quads, report) } : result;
   } catch (error) {
     if (!Buffer.isBuffer(body)) body.destroy();
-    await report.over;
+    await report.end.catch(() => {});
     throw report.failed(error);
   }
 }
@@ -157,11 +167,10 @@ async function begun<T>(items: AsyncIterable<T>, report: RequestReport): Promise
   });
 }
 
-async function bothEnds(body: Readable, answer: SparqlAnswer): Promise<number | undefined> {
-  // Where rewriting fails, the request is cancelled: that is its end and not the cause.
-  answer.end.catch(() => {});
+/** Where rewriting fails, the request is cancelled: that is its end and not the cause. */
+async function bothEnds(body: Readable, report: RequestReport): Promise<number | undefined> {
   await finished(body);
-  return (await answer.end).rows;
+  return report.end;
 }
 
 /** The time of an endpoint that the query goes on without: it leaves enough for the one empty solution. */
@@ -211,8 +220,8 @@ class RequestReport {
   readonly #now: () => number;
   readonly #report: SourceReport;
   readonly #startedAt: number;
-  /** The answer is at its end, and that is noted. */
-  over: Promise<void> = Promise.resolve();
+  /** Settles with the rows of the answer when it is at its end, or has failed, and that is noted. */
+  end: Promise<number | undefined> = Promise.resolve(undefined);
 
   constructor({ endpoint }: SparqlRequest, { bounds, now, time }: ReportOptions) {
     this.time = time;
@@ -241,12 +250,16 @@ class RequestReport {
     if (mirror !== undefined) this.#report.mirror = mirror;
     this.#report.requests = requests;
     if (partial) noteStatus(this.#report, "partial", partial.how);
-    if (whole !== undefined) this.#ended(whole);
-    else
-      this.over = end.then(
+    if (whole === undefined) {
+      this.end = end.then(
         (how) => this.#ended(how),
-        (error: unknown) => void this.failed(error),
+        (error: unknown) => {
+          throw this.failed(error);
+        },
       );
+      // The reader of the body gets its failure there.
+      this.end.catch(() => {});
+    } else this.end = Promise.resolve(this.#ended(whole));
   }
 
   /** True if SILENT makes a partial answer of one that broke off. */
@@ -258,12 +271,13 @@ class RequestReport {
     return Math.round(this.#now() - this.#startedAt);
   }
 
-  #ended({ decodedBytes, rows, partial, requests = 0 }: AnswerEnd): void {
+  #ended({ decodedBytes, rows, partial, requests = 0 }: AnswerEnd): number | undefined {
     this.time?.stop();
     this.#report.requests += requests;
     this.#report.ms = this.#elapsedMs;
     this.#report.bytes = decodedBytes;
     if (rows !== undefined) this.#report.rows = rows;
     noteStatus(this.#report, partial ? "partial" : "ok", partial?.how);
+    return rows;
   }
 }

@@ -211,8 +211,8 @@ const throughQueryService =
 
 const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
 
-const serverTiming = ({ planMs, firstByteMs, planCached }: QueryAnswer["timings"]): string =>
-  `plan;dur=${planMs.toFixed(1)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${firstByteMs.toFixed(1)}`;
+const serverTiming = ({ planMs, upstreamMs, planCached }: QueryAnswer["timings"]): string =>
+  `plan;dur=${planMs.toFixed(1)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${upstreamMs.toFixed(1)}`;
 
 /** Headers of a SPARQL response, known at its first byte, as a flat list of names and values. */
 function headersOf(answer: QueryAnswer): readonly string[] {

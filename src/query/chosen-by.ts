@@ -12,12 +12,12 @@ export function isTouched({ exclusions, pruned, startedAt }: Run, { endpoint, pa
 }
 
 /** The facts by which endpoints are left out. */
-export function chosenBy(exclusions: Exclusions, pruned: readonly string[], sources: SourceVerifier): ChosenBy {
+export function chosenBy(exclusions: Exclusions, pruned: readonly string[], verifier: SourceVerifier): ChosenBy {
   // Members without facts were asked; that is as old as its verification.
   const seenAt = Math.min(...exclusions.list.map((one) => one.seenAt));
-  const verifiedAt = sources.verifiedAt(exclusions);
+  const verifiedAt = verifier.verifiedAt(exclusions);
   const oldest = Number.isFinite(seenAt) ? seenAt : verifiedAt;
-  const { ms, isOld, changed } = sources.age(exclusions);
+  const { ms, isOld, changed } = verifier.age(exclusions);
   return {
     seenAt: oldest === undefined ? undefined : isoOf(oldest),
     verifiedAt: verifiedAt === undefined ? undefined : isoOf(verifiedAt),

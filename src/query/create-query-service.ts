@@ -1,17 +1,16 @@
-import { type AnswerBytes, counted, type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
-import type { ExecutionBounds } from "../engine/federation-engine.ts";
+import { type AnswerBytes, counted, type Executor } from "../engine/executor.ts";
 import { FedwayError, type Problem, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
-import type { AnswerKind, QueryResult } from "../results/model.ts";
+import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import type { Admission } from "./admission.ts";
 import { toAnalyzedPlan, toTimedPlan } from "./explain.ts";
-import { heldAnswer, lookedInto } from "./held-answer.ts";
+import { evaluatePlan, fetchPlan } from "./execute-plan.ts";
 import { notesOf, planNotes } from "./answer-notes.ts";
-import { type Attempt, type Attempted, type SourceVerifier, verified } from "./verified-answer.ts";
+import { type Attempt, type SourceVerifier, verified } from "./verified-answer.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TableRequest } from "./query-service.ts";
 import type { Store } from "../store/store.ts";
 import { brokenOff, completed, createRunLog, type RunEnd, shownTo } from "./run-log.ts";
@@ -20,15 +19,7 @@ import type { SlowLog } from "./slow-log.ts";
 import { createSessionLog, type SessionUse } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun, timeoutOf } from "./start-run.ts";
-import {
-  cellsOfRow,
-  isOfNothing,
-  mayCountNothing,
-  noTable,
-  type TabularAnswer,
-  tabulate,
-  toTabularAnswer,
-} from "./table.ts";
+import { cellsOfRow, isOfNothing, noTable, type TabularAnswer, tabulate, toTabularAnswer } from "./table.ts";
 
 /** Parts of the use case. */
 export interface QueryServiceOptions {
@@ -36,7 +27,7 @@ export interface QueryServiceOptions {
   readonly federated: Executor<FederatedPlan>;
   readonly planner: Planner;
   /** Verifies what plans leave out; absent: facts are believed. */
-  readonly sources?: SourceVerifier | undefined;
+  readonly verifier?: SourceVerifier | undefined;
   readonly admission: Admission;
   readonly limits: {
     readonly timeoutMs: number;
@@ -87,7 +78,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
   });
   const control = createRunControl({ log, admission: options.admission, shared, store, now });
   const sessions = createSessionLog({ now, store, name: shared?.name, budget: limits.session });
-  const ignore = options.sources?.onRefuted((refutation) => log.refuted(refutation));
+  const ignore = options.verifier?.onRefuted((refutation) => log.refuted(refutation));
   const failures = new WeakMap<Error, string>();
   const context: RunContext = { ...options, log, sessions, failures };
   return {
@@ -140,13 +131,15 @@ const recordDropped = (): FedwayError =>
 
 async function answerTable(request: TableRequest, context: RunContext): Promise<TabularAnswer> {
   const run = await startRun(request, context);
+  const most = Math.min(request.maxRows, context.limits.maxRows);
   try {
-    const most = Math.min(request.maxRows, context.limits.maxRows);
-    const table = await answerBy(run, context, async (plan) => {
-      const answer = await tabulate(await evaluated(plan, run, context), most);
-      const isComplete = answer.error === undefined && !answer.truncated;
-      return { answer, isOfNothing: isComplete && isOfNothing(request.text, answer.rows, answer.boolean) };
-    });
+    const table = run.oneRequest
+      ? await tabulate(await context.direct.evaluate(run.oneRequest, run.bounds), most)
+      : await verified(run, context.verifier, async (plan) => {
+          const answer = await tabulate(await evaluatePlan(plan, run.bounds, context), most);
+          const isComplete = answer.error === undefined && !answer.truncated;
+          return { answer, isOfNothing: isComplete && isOfNothing(request.text, answer.rows, answer.boolean) };
+        });
     return toTabularAnswer(run, table);
   } catch (error) {
     return toTabularAnswer(run, noTable, error);
@@ -157,8 +150,8 @@ async function answerTable(request: TableRequest, context: RunContext): Promise<
 async function dropRows(request: QueryRequest, context: RunContext): Promise<StartedRun> {
   const run = await startRun(request, context);
   try {
-    const rows = await answerBy(run, context, async (plan) => {
-      const { result, count } = counted(await evaluated(plan, run, context));
+    const attempt: Attempt<number | undefined> = async (plan) => {
+      const { result, count } = counted(await evaluatePlan(plan, run.bounds, context));
       const first: (readonly (string | null)[])[] = [];
       if (result.kind === "quads") await drained(result.quads);
       if (result.kind === "bindings") {
@@ -167,7 +160,10 @@ async function dropRows(request: QueryRequest, context: RunContext): Promise<Sta
       const boolean = result.kind === "boolean" ? result.value : undefined;
       const isNone = result.kind === "quads" ? count() === 0 : isOfNothing(request.text, first, boolean);
       return { answer: count(), isOfNothing: isNone };
-    });
+    };
+    const rows = run.oneRequest
+      ? (await attempt(run.oneRequest, false)).answer
+      : await verified(run, context.verifier, attempt);
     run.end(completed(run.plan, run.bounds, rows));
   } catch (error) {
     run.fail(error);
@@ -197,83 +193,48 @@ async function whyEmpty(
   }
 }
 
+/** The bytes of an answer: those of the endpoint where the plan is one request, else of a plan that is verified. */
 async function answerQuery(request: QueryRequest, context: RunContext): Promise<QueryAnswer> {
   const run = await startRun(request, context);
-  const { id: runId, planMs, cached: planCached, bounds } = run;
   try {
     const { answer: kind } = run.executable();
-    const format = wantedFormat(kind, request);
-    const answer = await answerBy(run, context, (plan, mayBeRefuted) =>
-      fetched(plan, run, { context, request, format, mayBeRefuted }),
-    );
-    const { plan } = run;
-    const { body, contentEncoding, rows, end } = answer;
-    const complete = (known: number | undefined): RunEnd => run.end(completed(plan, bounds, known));
-    const ending = end?.then(complete, (error: unknown) => brokenOff(run.fail(error)));
-    const { status, partial } = ending === undefined ? complete(rows) : begun(completed(plan, bounds, rows));
-    const timings = { planMs, firstByteMs: context.now() - run.executedAt, planCached };
-    const { facts } = run;
-    const notes = notesOf(planNotes(plan, status), bounds.sources.values(), facts);
-    return {
-      runId,
-      plan,
-      kind,
-      contentType: format.contentType,
-      contentEncoding,
-      body,
-      status,
-      partial,
-      notes,
-      facts,
-      timings,
-      ending,
-    };
+    const accepted = { format: formatFor(kind, request), acceptEncoding: request.acceptEncoding };
+    const answer = run.oneRequest
+      ? await context.direct.fetch(run.oneRequest, accepted, run.bounds)
+      : await verified(run, context.verifier, (plan, mayBeRefuted) =>
+          fetchPlan(plan, { run, accepted, text: request.text, mayBeRefuted }, context),
+        );
+    return begin(answer, { run, kind, contentType: accepted.format.contentType });
   } catch (error) {
     throw run.fail(error);
   }
 }
 
-/** The answer to a run; one that may rest on facts is verified. */
-async function answerBy<T>(run: StartedRun, context: RunContext, attempt: Attempt<T>): Promise<T> {
-  if (!run.isOneRequest) return verified(run, context.sources, attempt);
-  return (await attempt(run.executable(), false)).answer;
+interface Beginning {
+  readonly run: StartedRun;
+  readonly kind: AnswerKind;
+  readonly contentType: string;
 }
 
-/** The state at the first byte of an answer that streams: what it is in the end is not known, but where it lacks rows already. */
-const begun = (known: RunEnd): RunEnd => (known.status === "partial" ? known : { status: "running" });
-
-interface Fetching {
-  readonly context: RunContext;
-  readonly request: QueryRequest;
-  readonly format: ResultFormat;
-  readonly mayBeRefuted: boolean;
+/** An answer at its first byte, with what is known of it then. Its run ends now where it is whole, else with its body. */
+function begin({ body, contentEncoding, rows, end }: AnswerBytes, { run, kind, contentType }: Beginning): QueryAnswer {
+  const { id: runId, plan, bounds } = run;
+  const complete = (known: number | undefined): RunEnd => run.end(completed(plan, bounds, known));
+  const ending = end?.then(complete, (error: unknown) => brokenOff(run.fail(error)));
+  const { status, partial } = ending === undefined ? complete(rows) : underWay(completed(plan, bounds, rows));
+  const timings = run.timings();
+  const { facts } = run;
+  const notes = notesOf(planNotes(plan, status), bounds.sources.values(), facts);
+  return { runId, plan, kind, contentType, contentEncoding, body, status, partial, notes, facts, timings, ending };
 }
 
-/** The bytes of an answer; one that may be refuted is held until it is known whether it is of nothing. */
-async function fetched(
-  plan: DirectPlan | FederatedPlan,
-  run: StartedRun,
-  { context, request, format, mayBeRefuted }: Fetching,
-): Promise<Attempted<AnswerBytes>> {
-  const { text } = request;
-  if (mayBeRefuted && isOneValue(plan, text)) {
-    return lookedInto(await evaluated(plan, run, context), { query: text, format });
-  }
-  const accepted = { format, acceptEncoding: request.acceptEncoding };
-  const answer = await execute(context, { plan, run }, (executor, one) => executor.fetch(one, accepted, run.bounds));
-  return mayBeRefuted ? heldAnswer(answer, text) : { answer, isOfNothing: false };
-}
-
-const isOneValue = ({ answer }: DirectPlan | FederatedPlan, text: string): boolean =>
-  answer === "boolean" || (answer === "bindings" && mayCountNothing(text));
-
-const evaluated = (plan: DirectPlan | FederatedPlan, run: StartedRun, context: RunContext): Promise<QueryResult> =>
-  execute(context, { plan, run }, (executor, one) => executor.evaluate(one, run.bounds));
+/** The state of an answer that streams: what it is in the end is not known, but where it lacks rows already. */
+const underWay = (known: RunEnd): RunEnd => (known.status === "partial" ? known : { status: "running" });
 
 const contents = { bindings: "rows", boolean: "a boolean", quads: "triples" } as const;
 
 /** The format the client gets. @throws FedwayError `NOT_ACCEPTABLE` */
-function wantedFormat(kind: AnswerKind, { accept, format = "" }: QueryRequest): ResultFormat {
+function formatFor(kind: AnswerKind, { accept, format = "" }: QueryRequest): ResultFormat {
   const wanted = negotiateFormat(kind, { accept, format });
   if (wanted) return wanted;
   const offered = resultFormats.filter(({ kinds }) => kinds.includes(kind));
@@ -281,30 +242,4 @@ function wantedFormat(kind: AnswerKind, { accept, format = "" }: QueryRequest): 
   throw new FedwayError("NOT_ACCEPTABLE", `${asked} can hold ${contents[kind]}.`, {
     next: `Ask for one of ${offered.map(({ name, mediaType }) => `${mediaType} (${name})`).join(", ")}.`,
   });
-}
-
-/**
- * Executes a plan of a run; where a silent endpoint fails, the query over no data answers in its place.
- * @throws FedwayError for what fails before the first byte; a direct plan's executor may also throw what is unexpected
- */
-function execute<T>(
-  { direct, federated }: QueryServiceOptions,
-  { plan, run: { bounds } }: { readonly plan: DirectPlan | FederatedPlan; readonly run: StartedRun },
-  how: <P>(executor: Executor<P>, plan: P) => Promise<T>,
-): Promise<T> {
-  // The federated executor has no use for what a plan leaves out, and for notes.
-  if (plan.kind === "federated") return how(federated, { ...plan, exclusions: undefined, notes: [] });
-  const answer = how(direct, plan);
-  if (plan.silent === undefined) return answer;
-  return answer.catch((error: unknown) => how(federated, fallbackOf(plan, error, bounds)));
-}
-
-/** The plan that is left when a silent endpoint has failed: the query over no data, its SERVICE one empty solution. */
-function fallbackOf(plan: DirectPlan, error: unknown, bounds: ExecutionBounds): FederatedPlan {
-  const failure = toFedwayError(error);
-  if (!plan.silent || !failure.kind.silenceable || bounds.signal.aborted) throw failure;
-  noteSilenced(sourceReport(bounds.sources, plan.endpoint.id ?? plan.endpoint.url), failure.code);
-  const { answer, notes } = plan;
-  const { query } = plan.silent;
-  return { kind: "federated", answer, query, skeleton: query, clauses: [], members: [], notes };
 }

@@ -60,7 +60,7 @@ async function* joined(held: readonly Buffer[], pieces: AsyncIterator<Buffer>): 
 }
 
 /** An answer of one row or value, which may be one of nothing although it has it, in the wanted format. */
-export async function lookedInto(
+export async function heldValue(
   result: QueryResult,
   { query, format }: { readonly query: string; readonly format: ResultFormat },
 ): Promise<Attempted<AnswerBytes>> {

@@ -6,7 +6,7 @@ import type { Planner } from "../plan/create-planner.ts";
 import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import { askingFor, type SourceVerifier } from "./verified-answer.ts";
-import { startDeadline } from "./start-run.ts";
+import { startDeadline } from "./deadline.ts";
 
 /** A small question that the service asks on its own, about a query of somebody. */
 export interface ProbeRequest {
@@ -39,7 +39,7 @@ interface ProbeOptions {
   readonly planner: Planner;
   readonly direct: Executor<DirectPlan>;
   readonly federated: Executor<FederatedPlan>;
-  readonly sources?: Pick<SourceVerifier, "narrow"> | undefined;
+  readonly verifier?: Pick<SourceVerifier, "narrow"> | undefined;
   /** Milliseconds since the epoch, with fractions. */
   readonly now: () => number;
 }
@@ -51,7 +51,7 @@ export type Probe = ReturnType<typeof createProbe>;
  * Runs SELECT queries as the query service does, with the same plans, guard and limits, but leaves no run record: no client
  * sent them. An endpoint that fails fails the probe.
  */
-export function createProbe({ planner, direct, federated, sources: verifier, now }: ProbeOptions) {
+export function createProbe({ planner, direct, federated, verifier, now }: ProbeOptions) {
   /** @throws FedwayError what the planner and the executors throw, rejected plans included */
   return async (request: ProbeRequest): Promise<ProbeAnswer> => {
     const { text, endpointId, federationId, maxRows, timeoutMs, signal, owner, budget, prune } = request;

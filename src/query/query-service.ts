@@ -65,8 +65,8 @@ export interface QueryAnswer {
   /** Milliseconds spent in each stage before the first byte. */
   readonly timings: {
     readonly planMs: number;
-    /** From the start of the execution to its first byte. */
-    readonly firstByteMs: number;
+    /** From the start of the execution until the first byte of the answer can leave. */
+    readonly upstreamMs: number;
     /** The plan came from the cache. */
     readonly planCached: boolean;
   };

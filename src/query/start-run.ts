@@ -1,12 +1,12 @@
-import { type Clock, systemClock } from "../clock.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
-import { cancellation, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { type DirectPlan, type FederatedPlan, factsKnown, type QueryPlan } from "../plan/query-plan.ts";
 import type { PlanRequest } from "../plan/create-planner.ts";
 import { PrunedKeys } from "../plan/pruned-keys.ts";
 import { allExclusions, type Exclusions } from "../plan/source-selection.ts";
 import type { Span } from "../telemetry/tracing.ts";
 import { chosenBy } from "./chosen-by.ts";
+import { startDeadline } from "./deadline.ts";
 import type { ChosenBy } from "./records.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import type { QueryServiceOptions } from "./create-query-service.ts";
@@ -24,73 +24,55 @@ export interface RunContext extends QueryServiceOptions {
   readonly failures: WeakMap<Error, string>;
 }
 
-/** A run from its plan to its end; durations in milliseconds. A class, because one is made for every query. */
-export class StartedRun {
-  readonly id: string;
-  plan: QueryPlan;
+/** Everything that is opened for a run before it is executed; durations in milliseconds. */
+interface OpenedRun {
+  readonly request: QueryRequest;
+  /** Ends with the run, unless the run is part of a larger call. */
+  readonly call: Admitted;
+  readonly plan: QueryPlan;
   /** The plan came from the cache. */
   readonly cached: boolean;
+  readonly record: Run;
   readonly bounds: ExecutionBounds;
-  /** The plan is one request, which leaves nothing out by facts. */
-  readonly isOneRequest: boolean;
+  /** Absent for a plan of one request: the outbound client ends that. */
+  readonly deadline: ReturnType<typeof startDeadline> | undefined;
+  readonly span: Span | undefined;
   readonly planMs: number;
   /** When execution began, on the clock. */
   readonly executedAt: number;
-  readonly #run: Run;
-  readonly #deadline: ReturnType<typeof startDeadline> | undefined;
-  readonly #span: Span | undefined;
-  readonly #context: RunContext;
-  readonly #request: QueryRequest;
-  /** Ends with the run, unless the run is part of a larger call. */
-  readonly #call: Admitted;
+}
 
-  /** Plans the request and opens its run. @throws FedwayError what the planner throws */
-  constructor(request: QueryRequest, call: Admitted, context: RunContext) {
-    const { planner, log, tracer, now, metrics } = context;
-    const startedAt = now();
-    const { plan, cached } = planner.plan(request);
-    metrics.observePlan(cached);
-    this.#run = log.open(plan, plannedQuery(plan, request), request);
-    this.#span = tracer?.startSpan("run", {
-      parent: request.trace,
-      attributes: { "fedway.run": this.#run.id, "fedway.plan": plan.kind, "fedway.plan_cached": cached },
-    });
-    this.#context = context;
-    this.#request = request;
-    this.#call = call;
-    this.#run.call = call;
-    const signal = request.admitted === undefined ? call.signal : request.signal;
-    this.id = this.#run.id;
+/** A run from its plan to its end. A class, because one is made for every query. */
+export class StartedRun {
+  readonly id: string;
+  plan: QueryPlan;
+  /** The plan where it is one request and leaves nothing out by facts: its answer needs no verification. */
+  readonly oneRequest: DirectPlan | undefined;
+  readonly bounds: ExecutionBounds;
+  readonly #opened: OpenedRun;
+  readonly #record: Run;
+  readonly #context: RunContext;
+
+  constructor(opened: OpenedRun, context: RunContext) {
+    const { plan, record, bounds } = opened;
+    this.id = record.id;
     this.plan = plan;
-    this.cached = cached;
-    const timeoutMs = timeoutOf(request, context);
-    this.isOneRequest = plan.kind === "direct" && !plan.silent && !plan.exclusions;
-    if (!this.isOneRequest) {
-      // The outbound client ends a single request.
-      this.#deadline = startDeadline(signal, { timeoutMs, next: deadlineAdvice(plan, request, context) });
-      this.#run.pruned = new PrunedKeys();
-    }
-    this.bounds = {
-      signal: this.#deadline?.signal ?? signal,
-      deadlineMs: now() + timeoutMs,
-      partial: request.partial,
-      provenance: request.provenance,
-      fresh: request.fresh,
-      client: request.owner,
-      requests: call.requests,
-      sources: this.#run.sources,
-      steps: this.#run.steps,
-      pruned: this.#run.pruned,
-      trace: this.#span?.context,
-    };
-    this.executedAt = now();
-    this.planMs = this.executedAt - startedAt;
-    this.#span?.setAttribute("fedway.plan_ms", this.planMs);
+    this.oneRequest = isOneRequest(plan) ? plan : undefined;
+    this.bounds = bounds;
+    this.#opened = opened;
+    this.#record = record;
+    this.#context = context;
+  }
+
+  /** Milliseconds of each stage, when the first byte of the answer is there. */
+  timings(): { readonly planMs: number; readonly upstreamMs: number; readonly planCached: boolean } {
+    const { planMs, executedAt, cached } = this.#opened;
+    return { planMs, upstreamMs: this.#context.now() - executedAt, planCached: cached };
   }
 
   /** Facts are not verified: they are not used, or believed. */
   get isTrusting(): boolean {
-    const { prune = true } = this.#request;
+    const { prune = true } = this.#opened.request;
     return prune === "trust";
   }
 
@@ -105,57 +87,59 @@ export class StartedRun {
 
   /** Plans the query anew: facts were wrong, or could not be verified. @throws FedwayError what the planner throws */
   replan(change: Partial<PlanRequest>): void {
-    this.plan = this.#context.planner.plan({ ...this.#request, ...change }).plan;
-    this.#run.replan(this.plan);
+    this.plan = this.#context.planner.plan({ ...this.#opened.request, ...change }).plan;
+    this.#record.replan(this.plan);
     // What was learnt of the sources belongs to an answer that is dropped.
     this.bounds.sources.clear();
     this.bounds.steps?.clear();
-    this.#run.pruned?.clear(change.ask);
+    this.#record.pruned?.clear(change.ask);
   }
 
   /** Says what the answer leaves out by facts. */
   restOn(exclusions: Exclusions | undefined): void {
-    this.#run.exclusions = exclusions;
-    this.#run.refuted = [];
+    this.#record.exclusions = exclusions;
+    this.#record.refuted = [];
   }
 
   /** Questions that copies of triples spared its members. */
   get pruned(): PrunedKeys | undefined {
-    return this.#run.pruned;
+    return this.#record.pruned;
   }
 
   /** By what the answer's sources were chosen. */
   get facts(): ChosenBy | undefined {
     const known = factsKnown(this.plan);
     const exclusions = this.#resting;
-    const { sources } = this.#context;
-    if (exclusions === undefined || sources === undefined) return known && { known };
-    return { known, ...chosenBy(exclusions, this.pruned?.endpoints ?? [], sources) };
+    const { verifier } = this.#context;
+    if (exclusions === undefined || verifier === undefined) return known && { known };
+    return { known, ...chosenBy(exclusions, this.pruned?.endpoints ?? [], verifier) };
   }
 
   /** Parts left out of the answer by facts, also while it is evaluated. */
   get #resting(): Exclusions | undefined {
-    const { exclusions, pruned } = this.#run;
+    const { exclusions, pruned } = this.#record;
     return pruned === undefined ? exclusions : allExclusions([exclusions, pruned.exclusions(false)]);
   }
 
   /** Ends the run; only the first end counts. Gives it back. */
   end(how: RunEnd): RunEnd {
-    this.#deadline?.stop();
-    this.#run.facts ??= this.facts;
-    this.#settle(how);
-    this.#span?.setAttribute("fedway.status", how.status);
-    this.#span?.end(how.error?.code);
-    const resting = this.#resting;
-    if (resting !== undefined && !how.error && !this.isTrusting) this.#context.sources?.verifyLater(resting);
-    this.pruned?.settle();
+    const { call, request, deadline, span } = this.#opened;
+    deadline?.stop();
+    this.#record.facts ??= this.facts;
+    if (this.#record.end === undefined) call.answered(how.rows ?? 0);
+    this.#record.finish(how);
+    if (request.admitted === undefined) call.leave();
+    span?.setAttribute("fedway.status", how.status);
+    span?.end(how.error?.code);
+    if (this.oneRequest === undefined) this.#settleFacts(how);
     return how;
   }
 
-  #settle(how: RunEnd): void {
-    if (this.#run.end === undefined) this.#call.answered(how.rows ?? 0);
-    this.#run.finish(how);
-    if (this.#request.admitted === undefined) this.#call.leave();
+  /** Verifies later what a good answer leaves out by facts. */
+  #settleFacts({ error }: RunEnd): void {
+    const resting = this.#resting;
+    if (resting !== undefined && !error && !this.isTrusting) this.#context.verifier?.verifyLater(resting);
+    this.pruned?.settle();
   }
 
   /** Ends the run with a failure and gives the error to report. */
@@ -177,21 +161,66 @@ export class StartedRun {
  */
 export function startRun(request: QueryRequest, context: RunContext): StartedRun | Promise<StartedRun> {
   const { text, owner: client, signal, withoutCredentials } = request;
-  const begin = (call: Admitted): StartedRun => {
-    try {
-      return new StartedRun(request, call, context);
-    } catch (error) {
-      if (request.admitted === undefined) call.leave();
-      context.sessions.refused(request, error);
-      throw error;
-    }
-  };
   if (request.session !== undefined) context.sessions.admit(request);
   const timeoutMs = timeoutOf(request, context);
   const entrant = { client, characters: text.length, timeoutMs, signal, withoutCredentials };
   const call = request.admitted ?? context.admission.enter(entrant);
-  return call instanceof Promise ? call.then(begin) : begin(call);
+  return call instanceof Promise ? call.then((late) => begin(request, late, context)) : begin(request, call, context);
 }
+
+/** Begins the run of a call that was let in. @throws FedwayError what the planner throws; the call has ended then */
+function begin(request: QueryRequest, call: Admitted, context: RunContext): StartedRun {
+  try {
+    return new StartedRun(openRun(request, call, context), context);
+  } catch (error) {
+    if (request.admitted === undefined) call.leave();
+    context.sessions.refused(request, error);
+    throw error;
+  }
+}
+
+/** Plans a request and opens its run. @throws FedwayError what the planner throws */
+function openRun(request: QueryRequest, call: Admitted, context: RunContext): OpenedRun {
+  const { planner, log, tracer, now, metrics } = context;
+  const startedAt = now();
+  const { plan, cached } = planner.plan(request);
+  metrics.observePlan(cached);
+  const record = log.open(plan, plannedQuery(plan, request), request);
+  record.call = call;
+  const span = tracer?.startSpan("run", {
+    parent: request.trace,
+    attributes: { "fedway.run": record.id, "fedway.plan": plan.kind, "fedway.plan_cached": cached },
+  });
+  const timeoutMs = timeoutOf(request, context);
+  let signal = request.admitted === undefined ? call.signal : request.signal;
+  let deadline: OpenedRun["deadline"];
+  if (!isOneRequest(plan)) {
+    deadline = startDeadline(signal, { timeoutMs, next: deadlineAdvice(plan, request, context) });
+    signal = deadline.signal;
+    record.pruned = new PrunedKeys();
+  }
+  const bounds: ExecutionBounds = {
+    signal,
+    deadlineMs: now() + timeoutMs,
+    partial: request.partial,
+    provenance: request.provenance,
+    fresh: request.fresh,
+    client: request.owner,
+    requests: call.requests,
+    sources: record.sources,
+    steps: record.steps,
+    pruned: record.pruned,
+    trace: span?.context,
+  };
+  const executedAt = now();
+  const planMs = executedAt - startedAt;
+  span?.setAttribute("fedway.plan_ms", planMs);
+  return { request, call, plan, cached, record, bounds, deadline, span, planMs, executedAt };
+}
+
+/** True of a plan that is one request and leaves nothing out by facts. */
+const isOneRequest = (plan: QueryPlan): plan is DirectPlan =>
+  plan.kind === "direct" && !plan.silent && !plan.exclusions;
 
 /** Milliseconds that a request may take. */
 export const timeoutOf = ({ timeoutMs }: QueryRequest, { limits }: QueryServiceOptions): number =>
@@ -247,31 +276,3 @@ function blamed(error: FedwayError, isCutOff: RunContext["isCutOff"]): FedwayErr
 
 const cutOff =
   "This service cannot reach the network: restore its connection (/status has the incident). Endpoints on this machine still answer.";
-
-interface DeadlineOptions {
-  readonly timeoutMs: number;
-  readonly message?: string;
-  /** Advice against it. */
-  readonly next?: string;
-  readonly clock?: Clock;
-}
-
-/** One signal for everything that a query starts: aborted, with a `FedwayError`, by the client's leaving or the deadline. */
-export function startDeadline(client: AbortSignal, { timeoutMs, message, next, clock = systemClock }: DeadlineOptions) {
-  const controller = new AbortController();
-  const leave = (): void => controller.abort(cancellation(client));
-  const late = message ?? `The query did not finish within ${timeoutMs} ms.`;
-  const timer = clock.setTimeout(
-    () => controller.abort(new FedwayError("DEADLINE_EXCEEDED", late, { fault: "timeout", ...(next && { next }) })),
-    timeoutMs,
-  );
-  if (client.aborted) leave();
-  else client.addEventListener("abort", leave, { once: true });
-  return {
-    signal: controller.signal,
-    stop(): void {
-      clock.clearTimeout(timer);
-      client.removeEventListener("abort", leave);
-    },
-  };
-}

@@ -82,25 +82,25 @@ const mostPlans = 3;
  */
 export async function verified<T>(
   run: StartedRun,
-  sources: SourceVerifier | undefined,
+  verifier: SourceVerifier | undefined,
   attempt: Attempt<T>,
 ): Promise<T> {
-  if (sources === undefined || run.isTrusting) {
+  if (verifier === undefined || run.isTrusting) {
     const plan = run.executable();
-    run.restOn(sources?.restingOn(plan));
+    run.restOn(verifier?.restingOn(plan));
     return (await attempt(plan, false)).answer;
   }
-  const since = sources.mark();
+  const since = verifier.mark();
   const isFresh = run.bounds.fresh === true;
   let ask: readonly string[] = [];
   for (let plans = 1; ; plans++) {
-    const plan = await narrowed(run, sources, ask);
-    const resting = sources.restingOn(plan);
+    const plan = await narrowed(run, verifier, ask);
+    const resting = verifier.restingOn(plan);
     run.restOn(resting);
-    let missing = isVerifiedFirst(plan, resting) ? await missed(resting, { run, sources, since, isFresh }) : [];
+    let missing = isVerifiedFirst(plan, resting) ? await missed(resting, { run, verifier, since, isFresh }) : [];
     if (missing.length === 0) {
       const { answer, isOfNothing } = await attempt(plan, resting !== undefined);
-      missing = isOfNothing ? await missedNow(resting, { run, sources, since, isFresh: true }) : [];
+      missing = isOfNothing ? await missedNow(resting, { run, verifier, since, isFresh: true }) : [];
       if (missing.length === 0) return answer;
     }
     ask = [...new Set([...ask, ...missing])].toSorted();
@@ -110,7 +110,7 @@ export async function verified<T>(
 
 interface Asking {
   readonly run: StartedRun;
-  readonly sources: SourceVerifier;
+  readonly verifier: SourceVerifier;
   readonly since: number;
   /** Only what is asked since counts. */
   readonly isFresh: boolean;
@@ -119,11 +119,11 @@ interface Asking {
 /** Ids of endpoints that have a match after all, or cannot be asked whether they have. */
 async function missed(
   exclusions: Exclusions | undefined,
-  { run, sources, since, isFresh }: Asking,
+  { run, verifier, since, isFresh }: Asking,
 ): Promise<readonly string[]> {
   if (exclusions === undefined) return [];
   const options = { ...askingFor(run), since: isFresh ? since : undefined };
-  const { refuted, unverified } = await sources.verify(exclusions, options);
+  const { refuted, unverified } = await verifier.verify(exclusions, options);
   run.bounds.signal.throwIfAborted();
   // Where no part is taken for empty, facts do for an endpoint that cannot be asked.
   return isFresh || exclusions.decisive ? [...refuted, ...unverified] : refuted;
@@ -132,7 +132,7 @@ async function missed(
 /** The same for all that an answer rests on, with what was left out while it was evaluated. */
 async function missedNow(resting: Exclusions | undefined, asking: Asking): Promise<readonly string[]> {
   const { pruned } = asking.run;
-  const doubtful = asking.sources.doubtful(pruned?.exclusions(true));
+  const doubtful = asking.verifier.doubtful(pruned?.exclusions(true));
   const missing = await missed(allExclusions([resting, doubtful]), asking);
   // Keys that were not remembered cannot be asked for.
   const unasked = pruned?.isSampled ? (doubtful?.list ?? []).flatMap(({ endpoint }) => endpoint.id ?? []) : [];
@@ -148,12 +148,12 @@ function isVerifiedFirst(plan: DirectPlan | FederatedPlan, resting: Exclusions |
 
 async function narrowed(
   run: StartedRun,
-  sources: SourceVerifier,
+  verifier: SourceVerifier,
   ask: readonly string[],
 ): Promise<DirectPlan | FederatedPlan> {
   const plan = run.executable();
   if (plan.kind === "direct" || plan.over === undefined || run.bounds.fresh === true) return plan;
-  return sources.narrow(plan, { ...askingFor(run), ask });
+  return verifier.narrow(plan, { ...askingFor(run), ask });
 }
 
 /** The requests are the run's. */

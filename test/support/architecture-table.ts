@@ -220,6 +220,7 @@ export const modules: readonly Module[] = [
     publicFiles: [
       "admission.ts",
       "create-query-service.ts",
+      "deadline.ts",
       "probe.ts",
       "query-service.ts",
       "records.ts",
@@ -228,7 +229,6 @@ export const modules: readonly Module[] = [
       "session-exports.ts",
       "session-figures.ts",
       "slow-log.ts",
-      "start-run.ts",
       "table.ts",
     ],
     imports: [

@@ -161,7 +161,7 @@ export async function openChangingMembers(
     planner: createPlanner({ catalog, egress: "catalog", publicUrl, sources, ...(capabilities && { capabilities }) }),
     direct: createDirectExecutor(client, now),
     federated: createInProcessExecutor(engine),
-    sources: sources.verifier,
+    verifier: sources.verifier,
     admission: new Admission({ maxConcurrent: 20 }),
     limits: { timeoutMs: 60_000, maxRows: 10_000, runs: 100 },
     metrics: { observeRun: () => {}, observePlan: () => {}, observeBusy: () => {} },

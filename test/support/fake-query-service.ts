@@ -24,7 +24,7 @@ export const fakeAnswer = (body: Buffer | Readable, more: Partial<QueryAnswer> =
   body,
   status: "ok",
   notes: [],
-  timings: { planMs: 0.04, firstByteMs: 12.34, planCached: true },
+  timings: { planMs: 0.04, upstreamMs: 12.34, planCached: true },
   ...more,
 });
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { ModelApi } from "../../outbound/model-api.ts";
 import { Admission } from "../../query/admission.ts";
-import { startDeadline } from "../../query/start-run.ts";
+import { startDeadline } from "../../query/deadline.ts";
 import type { Tracer } from "../../telemetry/tracing.ts";
 import type { Caller } from "../tool.ts";
 import type { Toolbox } from "../toolbox.ts";
