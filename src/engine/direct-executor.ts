@@ -10,7 +10,7 @@ import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { type ParseOptions, parseAnswer } from "../results/parse.ts";
 import { serializeResult, transcode } from "../results/serialize.ts";
 import { parseCheck } from "../outbound/whole-answer.ts";
-import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
+import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-request.ts";
 import { remarksOn } from "./completeness.ts";
 import {
   type AnswerBytes,
@@ -194,7 +194,7 @@ function toRequest(plan: DirectPlan, bounds: ExecutionBounds, { accept, acceptEn
     encoding: acceptEncoding === undefined ? "decode" : "pass",
     acceptEncoding,
     acceptPartial: takesInPart(plan, bounds) || (plan.silent !== undefined && bounds.partial !== "subset"),
-    looksInto: true,
+    checksForSilentCut: true,
     tripleCount: plan.tripleCount,
     defaultGraphs: plan.defaultGraphs,
     namedGraphs: plan.namedGraphs,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-request.ts";
 import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
@@ -137,7 +137,7 @@ const toSparqlRequest = (
   columns,
   limit,
   acceptPartial: inPart,
-  looksInto: true,
+  checksForSilentCut: true,
   kind: "bindings",
   accept: acceptFor("bindings"),
   encoding: "decode",

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { FedwayError } from "../errors/fedway-error.ts";
-import type { EndpointTarget } from "../outbound/sparql-client.ts";
+import type { EndpointTarget } from "../outbound/sparql-request.ts";
 import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
 import { sizedByKey } from "../cache-size.ts";
 

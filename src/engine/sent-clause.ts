@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { SparqlRequest } from "../outbound/sparql-client.ts";
+import type { SparqlRequest } from "../outbound/sparql-request.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import {

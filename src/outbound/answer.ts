@@ -4,7 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerScanner } from "../results/answer-reader.ts";
 import { createAnswerScanner } from "../results/parse.ts";
 import { XmlEncoding } from "../results/xml-encoding.ts";
-import type { Call } from "./call.ts";
+import type { QueryTask } from "./task.ts";
 import { codingError, type ContentCoding, createDecoder, trailingBytes } from "./content-coding.ts";
 import { lastWords, quoted } from "./excerpt.ts";
 import type { BodySink, Exchange } from "./exchange.ts";
@@ -12,14 +12,14 @@ import type { ResponseHeaders } from "./media-types.ts";
 import {
   failureIn,
   lackOf,
-  lookedInto,
+  checkForSilentCut,
   noSigns,
   partialRefused,
   partialSigns,
   type PartialSigns,
 } from "./partial-answers.ts";
 import { brokeOff } from "./refusals.ts";
-import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
+import type { AnswerEnd, SparqlRequest } from "./sparql-request.ts";
 
 /** Known facts about an answer before its first byte. */
 interface MonitorOptions {
@@ -148,7 +148,7 @@ export class AnswerMonitor {
 
 /** Parts of a streamed answer. */
 interface StreamedAnswerOptions {
-  readonly call: Call;
+  readonly task: QueryTask;
   readonly exchange: Exchange;
   readonly monitor: AnswerMonitor;
   readonly coding: ContentCoding;
@@ -212,8 +212,8 @@ export class StreamedAnswer extends Readable implements BodySink {
 
   end(trailers: ResponseHeaders = {}): void {
     this.#inputEnded = true;
-    const { monitor, call } = this.#options;
-    monitor.trailed(call.signer?.headersWithoutSecrets(trailers) ?? trailers);
+    const { monitor, task } = this.#options;
+    monitor.trailed(task.signer?.headersWithoutSecrets(trailers) ?? trailers);
     if (this.#decoder === undefined) this.#conclude();
     else this.#decoder.end();
   }
@@ -222,7 +222,7 @@ export class StreamedAnswer extends Readable implements BodySink {
     if (this.#concluded) return;
     this.#concluded = true;
     this.#decoder?.destroy();
-    const located = this.#options.call.located(error);
+    const located = this.#options.task.located(error);
     this.destroy(located);
     this.#settle(located);
   }
@@ -283,7 +283,7 @@ export class StreamedAnswer extends Readable implements BodySink {
 
   #startDecoder(coding: Exclude<ContentCoding, "identity">, firstByte: number): Transform {
     const decoder = createDecoder(coding, firstByte);
-    const { call, exchange, passes } = this.#options;
+    const { task, exchange, passes } = this.#options;
     decoder.on("data", (chunk: Buffer) => {
       if (this.#see(chunk) && !passes && !this.#deliver(chunk)) decoder.pause();
     });
@@ -293,7 +293,7 @@ export class StreamedAnswer extends Readable implements BodySink {
     });
     decoder.on("end", () => {
       // Most decoders drop what follows the end of their stream.
-      if (this.#inputEnded && decoder.bytesWritten === call.requestBytes) this.#conclude();
+      if (this.#inputEnded && decoder.bytesWritten === task.requestBytes) this.#conclude();
       else this.#stop(codingError(coding, trailingBytes()));
     });
     decoder.on("error", (cause) => this.#stop(codingError(coding, cause)));
@@ -302,16 +302,16 @@ export class StreamedAnswer extends Readable implements BodySink {
 
   #conclude(): void {
     if (this.#concluded) return;
-    const { monitor, call, status } = this.#options;
-    const outcome = monitor.conclude(call.requestBytes);
-    const looked = outcome instanceof FedwayError ? undefined : lookedInto(call, outcome, status);
-    if (looked === undefined) {
+    const { monitor, task, status } = this.#options;
+    const outcome = monitor.conclude(task.requestBytes);
+    const checked = outcome instanceof FedwayError ? undefined : checkForSilentCut(task, outcome, status);
+    if (checked === undefined) {
       this.#close(outcome);
       return;
     }
     // The request is over; further questions take turns of their own.
-    call.finish(outcome);
-    void looked.then((end) => this.#close(end));
+    task.finish(outcome);
+    void checked.then((end) => this.#close(end));
   }
 
   #close(outcome: AnswerEnd | FedwayError): void {
@@ -327,7 +327,7 @@ export class StreamedAnswer extends Readable implements BodySink {
   }
 
   #settle(outcome: AnswerEnd | FedwayError): void {
-    this.#options.call.finish(outcome);
+    this.#options.task.finish(outcome);
     if (outcome instanceof FedwayError) this.#settled.reject(outcome);
     else this.#settled.resolve(outcome);
   }

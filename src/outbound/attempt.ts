@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { gathered } from "../results/gathered-body.ts";
 import { AnswerMonitor, answerTooLarge, StreamedAnswer } from "./answer.ts";
-import { awaitTurn, type Call, outcomeName, refusalOutcome } from "./call.ts";
+import { awaitTurn, type QueryTask, outcomeName, refusalOutcome } from "./task.ts";
 import {
   acceptsCoding,
   codingError,
@@ -22,10 +22,9 @@ import {
   shownMediaType,
   type ResponseHeaders,
 } from "./media-types.ts";
-import { failureIn, lookedInto, partialRefused, type PartialSigns, signsFor } from "./partial-answers.ts";
+import { failureIn, checkForSilentCut, partialRefused, type PartialSigns, signsFor } from "./partial-answers.ts";
 import type { Refusal } from "./refusals.ts";
-import type { EncodedRequest } from "./request-encoding.ts";
-import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
+import type { EncodedRequest, AnswerEnd, SparqlAnswer } from "./sparql-request.ts";
 
 /** How one HTTP request went that brought no answer. */
 export type NoAnswer =
@@ -43,14 +42,14 @@ const decodeEncodings = "gzip, br, deflate";
 const unsigned: readonly string[] = [];
 
 /**
- * Sends one HTTP request of a call, at its host's turn.
- * @throws FedwayError when the call was interrupted before; everything later is the answer, or why there is none
+ * Sends one HTTP request of a query, at its host's turn.
+ * @throws FedwayError when the query was interrupted before; everything later is the answer, or why there is none
  */
-export async function attempt(call: Call, request: EncodedRequest): Promise<SparqlAnswer | NoAnswer> {
-  const signature = call.signer ? await call.signer.headers(call, request) : unsigned;
-  if (call.host !== undefined) await awaitTurn(call);
-  call.check();
-  return new Promise((settle) => new Attempt(call, settle).send(request, signature));
+export async function attempt(task: QueryTask, request: EncodedRequest): Promise<SparqlAnswer | NoAnswer> {
+  const signature = task.signer ? await task.signer.headers(task, request) : unsigned;
+  if (task.host !== undefined) await awaitTurn(task);
+  task.check();
+  return new Promise((settle) => new Attempt(task, settle).send(request, signature));
 }
 
 /** Facts from the head of a response. */
@@ -96,24 +95,24 @@ class ShownBody implements BodySink {
 const deaf: BodySink = { data: () => true, end: () => {}, fail: () => {} };
 
 class Attempt implements ExchangeListener {
-  readonly #call: Call;
+  readonly #task: QueryTask;
   readonly #exchange: Exchange;
   readonly #settle: (reply: SparqlAnswer | NoAnswer) => void;
 
-  constructor(call: Call, settle: (reply: SparqlAnswer | NoAnswer) => void) {
-    this.#call = call;
+  constructor(task: QueryTask, settle: (reply: SparqlAnswer | NoAnswer) => void) {
+    this.#task = task;
     this.#settle = settle;
-    this.#exchange = new Exchange(call, this);
+    this.#exchange = new Exchange(task, this);
   }
 
   send({ origin, path, method, body, contentType }: EncodedRequest, signature: readonly string[]): void {
-    const { request, accept, network } = this.#call;
+    const { request, accept, network } = this.#task;
     const { encoding, acceptEncoding = "identity" } = request;
     const codings = encoding === "decode" ? decodeEncodings : acceptEncoding;
     const headers = ["accept", accept, "accept-encoding", codings, "te", "trailers", "user-agent", network.userAgent];
     headers.push(...signature);
     if (contentType !== undefined) headers.push("content-type", contentType);
-    this.#call.underWay = this.#exchange;
+    this.#task.underWay = this.#exchange;
     this.#exchange.send({ origin, path, method, body: body ?? null, headers });
   }
 
@@ -122,7 +121,7 @@ class Attempt implements ExchangeListener {
   }
 
   head(status: number, received: ResponseHeaders): BodySink {
-    const { request, signer } = this.#call;
+    const { request, signer } = this.#task;
     const headers = signer?.headersWithoutSecrets(received) ?? received;
     const contentType = headerOf(headers, "content-type");
     const isAnswer = status === 200 || status === 206;
@@ -133,9 +132,9 @@ class Attempt implements ExchangeListener {
   }
 
   #typed(status: number, headers: ResponseHeaders, mediaType: string | undefined): BodySink {
-    const { request } = this.#call;
+    const { request } = this.#task;
     if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" });
-    const signs = signsFor(this.#call, status, headers);
+    const signs = signsFor(this.#task, status, headers);
     const failure = failureIn(signs);
     if (failure !== undefined) return this.#stop(failure);
     if (signs.partial !== undefined && request.acceptPartial !== true) {
@@ -151,9 +150,9 @@ class Attempt implements ExchangeListener {
 
   /** Ends the request without an answer. */
   #give(reply: NoAnswer): void {
-    const interrupted = this.#call.interrupted !== undefined;
-    if (reply.kind === "fault") this.#call.over(outcomeName(reply.error, interrupted));
-    else this.#call.over(refusalOutcome(reply.refusal.status));
+    const interrupted = this.#task.interrupted !== undefined;
+    if (reply.kind === "fault") this.#task.over(outcomeName(reply.error, interrupted));
+    else this.#task.over(refusalOutcome(reply.refusal.status));
     this.#settle(reply);
   }
 
@@ -167,9 +166,9 @@ class Attempt implements ExchangeListener {
       limit: { bytes: maxErrorBytes, exchange: this.#exchange },
       done: (pieces, error) => {
         // An interruption counts; an error body that merely breaks off is still readable.
-        if (error !== undefined && this.#call.interrupted !== undefined) this.fault(error);
+        if (error !== undefined && this.#task.interrupted !== undefined) this.fault(error);
         else {
-          const { signer } = this.#call;
+          const { signer } = this.#task;
           const text = errorText(Buffer.concat(pieces), refusal.headers);
           this.#give({ kind: "refusal", refusal: { ...refusal, ...(signer?.noted(text) ?? { text }) } });
         }
@@ -179,7 +178,7 @@ class Attempt implements ExchangeListener {
 
   /** Where the body of an answer goes: a short one is judged before it goes out, which costs less than a stream. */
   #answerBody(head: Head, length: number | undefined): BodySink {
-    const { maxBytes, network } = this.#call;
+    const { maxBytes, network } = this.#task;
     if (head.coding === "identity" && length !== undefined && length > maxBytes)
       return this.#stop(answerTooLarge(maxBytes));
     if (length === undefined || length > promptBytes) return this.#stream(head);
@@ -193,7 +192,7 @@ class Attempt implements ExchangeListener {
 
   /** Checks an answer that has arrived whole. */
   #judge(head: Head, received: readonly Buffer[]): void {
-    const call = this.#call;
+    const task = this.#task;
     const decoded = head.coding === "identity" ? received : this.#decode(head, received);
     if (decoded === undefined) return;
     if (this.#isDescription(decoded)) {
@@ -204,26 +203,26 @@ class Attempt implements ExchangeListener {
       });
       return;
     }
-    const outcome = this.#monitor(head).judge(decoded, call.requestBytes);
+    const outcome = this.#monitor(head).judge(decoded, task.requestBytes);
     if (outcome instanceof FedwayError) {
       this.fault(outcome);
       return;
     }
-    const isReceived = head.coding === "identity" && call.requestBytes > lookAheadBytes;
+    const isReceived = head.coding === "identity" && task.requestBytes > lookAheadBytes;
     const body = gathered(head.passes ? received : decoded, isReceived);
     const answer = (end: AnswerEnd | FedwayError): void => {
       if (end instanceof FedwayError) this.fault(end);
       else this.#answer(head, body, end);
     };
-    call.finish(outcome);
-    const looked = lookedInto(call, outcome, head.status);
-    if (looked === undefined) answer(outcome);
-    else void looked.then(answer);
+    task.finish(outcome);
+    const checked = checkForSilentCut(task, outcome, head.status);
+    if (checked === undefined) answer(outcome);
+    else void checked.then(answer);
   }
 
   /** A graph that describes the service may be the endpoint's answer to every request of this method. */
   #isDescription(decoded: readonly Buffer[]): boolean {
-    const { request, state } = this.#call;
+    const { request, state } = this.#task;
     if (request.kind !== "quads" || state.isVerified || request.query.includes(serviceNamespace)) return false;
     return decoded.some((piece) => piece.includes(serviceNamespace));
   }
@@ -244,7 +243,7 @@ class Attempt implements ExchangeListener {
 
   #stream(head: Head): StreamedAnswer {
     const body = new StreamedAnswer({
-      call: this.#call,
+      task: this.#task,
       exchange: this.#exchange,
       monitor: this.#monitor(head),
       coding: head.coding,
@@ -256,19 +255,19 @@ class Attempt implements ExchangeListener {
   }
 
   #monitor({ status, mediaType, signs }: Head): AnswerMonitor {
-    const { request, maxBytes } = this.#call;
+    const { request, maxBytes } = this.#task;
     return new AnswerMonitor({ mediaType, request, signs, status, maxBytes });
   }
 
   /** @param end known where the whole body has been judged */
   #answer(head: Head, body: SparqlAnswer["body"], end: AnswerEnd | Promise<AnswerEnd>): void {
     const { status, mediaType, coding, passes, freshMs, signs } = head;
-    const { looksInto, acceptPartial, kind } = this.#call.request;
+    const { checksForSilentCut, acceptPartial, kind } = this.#task.request;
     const mayLackRows =
       (signs.rowCap ?? signs.silentCap ?? signs.total) !== undefined ||
-      (acceptPartial === true && looksInto === true && kind !== "boolean");
+      (acceptPartial === true && checksForSilentCut === true && kind !== "boolean");
     const contentEncoding = passes ? coding : "identity";
-    const { requests } = this.#call;
+    const { requests } = this.#task;
     const whole = end instanceof Promise ? undefined : end;
     const { partial } = whole ?? signs;
     const known = { status, mediaType, contentEncoding, mayLackRows, freshMs, requests, partial };

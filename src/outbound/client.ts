@@ -2,17 +2,22 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { acceptFor } from "../results/negotiation.ts";
 import { addressRefused } from "./address-guard.ts";
 import { attempt } from "./attempt.ts";
-import { Call, type CallContext } from "./call.ts";
+import { QueryTask, type ClientContext } from "./task.ts";
 import type { Credentials } from "./credentials.ts";
 import { Conversation, type RetryOptions, tooLongForGet } from "./conversation.ts";
-import { type Breakers, type BreakerThresholds, createVetting, EndpointStates, metricName } from "./endpoint-states.ts";
+import { type Breakers, type BreakerThresholds, EndpointStates, metricName } from "./endpoint-states.ts";
 import { answerLocally, type LocalDispatch } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import type { OutboundObserver } from "./observer.ts";
-import { encodeRequest } from "./request-encoding.ts";
+import {
+  encodeRequest,
+  type EndpointTarget,
+  type SparqlAnswer,
+  type SparqlClient,
+  type SparqlRequest,
+} from "./sparql-request.ts";
 import { queryWithMirror } from "./mirrors.ts";
 import { fullFormats, isSound, plainNames, soundAccept, usualAccepts, withKeptTerms } from "./sound-formats.ts";
-import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 
 /** Thresholds of the circuit breakers. */
 interface BreakerLimits extends BreakerThresholds {
@@ -37,7 +42,7 @@ export interface SparqlClientOptions extends NetworkOptions {
   readonly observer?: OutboundObserver | undefined;
   readonly credentials?: Credentials | undefined;
   /** Hears how an endpoint must be asked, and where it cuts answers, when that was found out; must not throw. */
-  readonly onLearned?: CallContext["onLearned"];
+  readonly onLearned?: ClientContext["onLearned"];
   /** Jitter of back-offs, in [0, 1); default `Math.random`. */
   readonly random?: (() => number) | undefined;
 }
@@ -82,8 +87,7 @@ export function createSparqlClient(
     breaker: { ...breaker, clock: network.clock },
     onBreaker: (report) => observer?.onBreaker?.(report),
   });
-  const vet = createVetting(network);
-  const context: CallContext = {
+  const context: ClientContext = {
     network,
     observer,
     local,
@@ -97,25 +101,25 @@ export function createSparqlClient(
     const { endpoint, budget } = request;
     budget?.take();
     const handler = local?.(endpoint.url);
-    const { url, refused, host } = vet(endpoint.url);
+    const { url, refused, host } = network.vet(endpoint.url);
     if (url === null || (refused !== undefined && handler === undefined)) {
       throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint, observer);
     }
     const signer = signerFor(request, url, options.credentials);
-    const call = new Call(request, states.of(endpoint, url), context);
+    const task = new QueryTask(request, states.of(endpoint, url), context);
     try {
       // Endpoints of this process have a queue of their own, and no query of one client closes them for the others.
-      if (handler !== undefined) return await answerLocally(call, handler);
-      call.host = host;
-      call.signer = signer;
-      const queued = call.enter();
+      if (handler !== undefined) return await answerLocally(task, handler);
+      task.host = host;
+      task.signer = signer;
+      const queued = task.enter();
       if (queued !== undefined) await queued;
-      call.admit();
-      const answer = await converse(call, url);
+      task.admit();
+      const answer = await converse(task, url);
       if (isTrusted(request, answer)) return answer;
-      return await withKeptTerms(call, answer, (question) => askBeside(call, question, url));
+      return await withKeptTerms(task, answer, (question) => askBeside(task, question, url));
     } catch (thrown) {
-      throw failed(call, thrown);
+      throw failed(task, thrown);
     }
   };
 
@@ -141,45 +145,45 @@ const settingsOf = ({ credentials, onLearned, random, maxAnswerBytes, retry }: S
   retry: { ...defaultRetry, ...retry },
 });
 
-/** The error of a call that is over by it. */
-function failed(call: Call, thrown: unknown): FedwayError {
-  const error = call.located(toFedwayError(thrown));
-  call.finish(error);
+/** The error of a query that is over by it. */
+function failed(task: QueryTask, thrown: unknown): FedwayError {
+  const error = task.located(toFedwayError(thrown));
+  task.finish(error);
   return error;
 }
 
-/** Sends a question of ours while a call to the same endpoint keeps its slot. */
-async function askBeside({ state, context, host, signer }: Call, question: SparqlRequest, url: URL) {
-  const call = new Call(question, state, context);
-  call.host = host;
-  call.signer = signer;
+/** Sends a question of ours while a query to the same endpoint keeps its slot. */
+async function askBeside({ state, context, host, signer }: QueryTask, question: SparqlRequest, url: URL) {
+  const task = new QueryTask(question, state, context);
+  task.host = host;
+  task.signer = signer;
   try {
-    return await converse(call, url);
+    return await converse(task, url);
   } catch (thrown) {
-    throw failed(call, thrown);
+    throw failed(task, thrown);
   }
 }
 
 /** Sends a query until it is answered, or nothing is left to try. A healthy endpoint is sent exactly one request. */
-async function converse(call: Call, url: URL): Promise<SparqlAnswer> {
-  askAsLearned(call);
-  const request = encodeRequest(call.method, url, call.request);
-  if (request === undefined) throw tooLongForGet(call.request.endpoint);
-  const reply = await attempt(call, request);
-  if ("kind" in reply) return new Conversation(call, url).goOn(reply);
-  call.state.isVerified = true;
+async function converse(task: QueryTask, url: URL): Promise<SparqlAnswer> {
+  askAsLearned(task);
+  const request = encodeRequest(task.method, url, task.request);
+  if (request === undefined) throw tooLongForGet(task.request.endpoint);
+  const reply = await attempt(task, request);
+  if ("kind" in reply) return new Conversation(task, url).goOn(reply);
+  task.state.isVerified = true;
   return reply;
 }
 
 /** Method and Accept of the first request: those that have worked. A caller that names one format wants no other. */
-function askAsLearned(call: Call): void {
-  const { endpoint, kind, accept, columns } = call.request;
-  const learned = { ...endpoint.learned, ...call.state.learned };
-  call.method = endpoint.method ?? learned.method ?? "post-form";
+function askAsLearned(task: QueryTask): void {
+  const { endpoint, kind, accept, columns } = task.request;
+  const learned = { ...endpoint.learned, ...task.state.learned };
+  task.method = endpoint.method ?? learned.method ?? "post-form";
   const given = (accept.includes(",") ? learned.accept?.[kind] : undefined) ?? accept;
   const isForAny = endpoint.formats === undefined && given === acceptFor(kind);
   const isUsual = isForAny && plainNames.test(columns?.asked.join() ?? "");
-  call.accept = isUsual ? usualAccepts[kind] : soundAccept(given, call.request);
+  task.accept = isUsual ? usualAccepts[kind] : soundAccept(given, task.request);
 }
 
 /** The answer is in a format in which the endpoint keeps every term; where formats were not probed: in one that no engine gets wrong. */
@@ -187,7 +191,7 @@ const isTrusted = (request: SparqlRequest, { mediaType }: SparqlAnswer): boolean
   (request.endpoint.formats === undefined && fullFormats[request.kind].includes(mediaType)) ||
   isSound(request, mediaType);
 
-/** The error of a query that never becomes a call; the observer is notified, too. */
+/** The error of a query that never becomes a task; the observer is notified, too. */
 function refusedTarget(
   { message, details }: FedwayError,
   endpoint: EndpointTarget,
@@ -197,7 +201,7 @@ function refusedTarget(
   return new FedwayError("ADDRESS_REFUSED", message, { ...details, where: { endpoint: endpoint.id ?? endpoint.url } });
 }
 
-/** @throws FedwayError `SERVICE_TARGET_REFUSED` for a call that may not ask endpoints with credentials */
+/** @throws FedwayError `SERVICE_TARGET_REFUSED` for a query that may not ask endpoints with credentials */
 function signerFor({ endpoint, budget }: SparqlRequest, url: URL, credentials: Credentials | undefined) {
   const signer = credentials?.signer(endpoint.id, url);
   if (signer !== undefined && budget?.withoutCredentials === true) throw onlyForOwnPages(endpoint);

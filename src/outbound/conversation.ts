@@ -1,6 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { attempt, type NoAnswer } from "./attempt.ts";
-import type { Call } from "./call.ts";
+import type { QueryTask } from "./task.ts";
 import { headerOf, loneAccepts } from "./media-types.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
 import {
@@ -13,9 +13,16 @@ import {
   refusalError,
   suspectedMethod,
 } from "./refusals.ts";
-import { type EncodedRequest, encodeRequest, maxUrlBytes, methodOrder } from "./request-encoding.ts";
+import {
+  type EncodedRequest,
+  encodeRequest,
+  maxUrlBytes,
+  methodOrder,
+  type EndpointTarget,
+  type RequestMethod,
+  type SparqlAnswer,
+} from "./sparql-request.ts";
 import { soundAccept } from "./sound-formats.ts";
-import type { EndpointTarget, RequestMethod, SparqlAnswer } from "./sparql-client.ts";
 
 /** How often and how soon a request is sent again. */
 export interface RetryOptions {
@@ -42,7 +49,7 @@ const shownMethods: Readonly<Record<RequestMethod, string>> = {
  * failures that a retry can mend.
  */
 export class Conversation {
-  readonly #call: Call;
+  readonly #task: QueryTask;
   #url: URL;
   #untried: RequestMethod[];
   /** Accept headers that may be tried. */
@@ -56,13 +63,13 @@ export class Conversation {
   /** A redirect has turned POST into GET. */
   #turned = false;
 
-  constructor(call: Call, url: URL) {
-    const { endpoint, kind, accept } = call.request;
-    this.#call = call;
+  constructor(task: QueryTask, url: URL) {
+    const { endpoint, kind, accept } = task.request;
+    this.#task = task;
     this.#url = url;
-    this.#untried = endpoint.method === undefined ? methodOrder.filter((other) => other !== call.method) : [];
+    this.#untried = endpoint.method === undefined ? methodOrder.filter((other) => other !== task.method) : [];
     const others = accept.includes(",") ? [accept, ...loneAccepts(kind)] : ["*/*"];
-    this.#accepts = others.map((other) => soundAccept(other, call.request)).filter((other) => other !== call.accept);
+    this.#accepts = others.map((other) => soundAccept(other, task.request)).filter((other) => other !== task.accept);
   }
 
   /**
@@ -70,19 +77,19 @@ export class Conversation {
    * @throws FedwayError when there is nothing more to try
    */
   async goOn(first: NoAnswer): Promise<SparqlAnswer> {
-    const call = this.#call;
+    const task = this.#task;
     for (let reply = first; ; ) {
-      const renews = reply.kind === "refusal" && call.signer?.renews(reply.refusal) === true;
+      const renews = reply.kind === "refusal" && task.signer?.renews(reply.refusal) === true;
       const waitMs = renews ? 0 : this.#waitMsAfter(reply);
-      if (waitMs > 0) await call.pause(waitMs);
-      const next = await attempt(call, this.#nextRequest());
+      if (waitMs > 0) await task.pause(waitMs);
+      const next = await attempt(task, this.#nextRequest());
       if (!("kind" in next)) return this.#answered(next);
       reply = next;
     }
   }
 
   #nextRequest(): EncodedRequest {
-    const { method, request } = this.#call;
+    const { method, request } = this.#task;
     const encoded = encodeRequest(method, this.#url, request);
     if (encoded !== undefined) return encoded;
     // A mere message may have blamed the query itself.
@@ -93,20 +100,20 @@ export class Conversation {
 
   /** Remembers how the request was answered, when it had been refused otherwise, and says so. */
   #answered(answer: SparqlAnswer): SparqlAnswer {
-    const { state, request, context } = this.#call;
+    const { state, request, context } = this.#task;
     state.isVerified = true;
     const news: string[] = [];
     let { method, accept } = { ...request.endpoint.learned, ...state.learned };
     if (this.#blamed !== undefined && !this.#turned) {
-      method = this.#call.method;
+      method = this.#task.method;
       const { status } = this.#blamed.refusal;
       news.push(
         `${shownMethods[this.#blamed.method]} was refused (HTTP status ${status}), ${shownMethods[method]} works`,
       );
     }
     if (this.#refusedAccept !== undefined) {
-      accept = { ...accept, [request.kind]: this.#call.accept };
-      news.push(`Accept: ${this.#refusedAccept} was refused (HTTP status 406), ${this.#call.accept} works`);
+      accept = { ...accept, [request.kind]: this.#task.accept };
+      news.push(`Accept: ${this.#refusedAccept} was refused (HTTP status 406), ${this.#task.accept} works`);
     }
     if (news.length === 0) return answer;
     state.learned = { method, accept };
@@ -121,13 +128,13 @@ export class Conversation {
   #waitMsAfter(reply: NoAnswer): number {
     const isFault = reply.kind === "fault";
     const waitMs = isFault ? this.#afterFault(reply.error) : this.#afterRefusal(reply.refusal);
-    if (waitMs > 0 && waitMs >= this.#call.leftMs)
+    if (waitMs > 0 && waitMs >= this.#task.leftMs)
       throw isFault ? reply.error : this.#deadlineTooShort(reply.refusal, waitMs);
     return waitMs;
   }
 
   #afterFault(error: FedwayError): number {
-    const { retry, random } = this.#call.context;
+    const { retry, random } = this.#task.context;
     if (!isRetryableFault(error) || this.#retries >= retry.limit) throw error;
     this.#retries += 1;
     return backOffMs(retry.baseMs, this.#retries - 1, random);
@@ -141,7 +148,7 @@ export class Conversation {
     if (this.#triesOther(refusal)) return 0;
     if (this.#blamed !== undefined || this.#refusedAccept !== undefined) this.#noteVain(refusal);
     if (this.#blamed !== undefined && blamesMethod(refusal)) {
-      throw refusalError(this.#blamed.refusal, this.#call.request.kind);
+      throw refusalError(this.#blamed.refusal, this.#task.request.kind);
     }
     return this.#retryDelay(refusal);
   }
@@ -151,29 +158,29 @@ export class Conversation {
     if (refusal.status === 406) {
       const next = this.#isVain ? undefined : this.#accepts.shift();
       if (next === undefined) return false;
-      this.#refusedAccept ??= this.#call.accept;
-      this.#call.accept = next;
+      this.#refusedAccept ??= this.#task.accept;
+      this.#task.accept = next;
       return true;
     }
     const next = this.#otherMethod(refusal);
     if (next === undefined) return false;
-    this.#blamed ??= { refusal, method: this.#call.method };
+    this.#blamed ??= { refusal, method: this.#task.method };
     this.#untried = this.#untried.filter((method) => method !== next);
-    this.#call.method = next;
+    this.#task.method = next;
     return true;
   }
 
   get #isVain(): boolean {
-    const { vain } = this.#call.state;
-    return vain.tries >= mostVain && this.#call.clock.now() < vain.untilMs;
+    const { vain } = this.#task.state;
+    return vain.tries >= mostVain && this.#task.clock.now() < vain.untilMs;
   }
 
   #otherMethod(refusal: Refusal): RequestMethod | undefined {
-    const { request, state } = this.#call;
+    const { request, state } = this.#task;
     if (request.endpoint.method !== undefined) return undefined;
     // Once a method has worked, a mere message no longer casts doubt on it.
     if (blamesMethod(refusal)) return refusal.status >= 405 || !state.isVerified ? this.#untried[0] : undefined;
-    const suspected = suspectedMethod(refusal, this.#call.method);
+    const suspected = suspectedMethod(refusal, this.#task.method);
     if (suspected === undefined || this.#isVain) return undefined;
     if (!state.isVerified) return this.#untried.find((method) => method === suspected);
     // What worked may have changed: the next query looks.
@@ -183,11 +190,11 @@ export class Conversation {
 
   /** Remembers vain attempts, so that not each query repeats them. */
   #noteVain({ status }: Refusal): void {
-    const { state, clock } = this.#call;
+    const { state, clock } = this.#task;
     const first = this.#blamed?.refusal.status;
     if (status === 400 && first !== undefined && first !== 400) {
       // The other method reaches an engine, which refuses the query.
-      state.learned = { ...state.learned, method: this.#call.method };
+      state.learned = { ...state.learned, method: this.#task.method };
     } else if (status < 500 && status !== 429) {
       const now = clock.now();
       state.vain.tries = now < state.vain.untilMs ? state.vain.tries + 1 : 1;
@@ -196,22 +203,22 @@ export class Conversation {
   }
 
   #follow(refusal: Refusal): void {
-    const { network, local } = this.#call.context;
+    const { network, local } = this.#task.context;
     if (this.#redirects >= maxRedirects) throw redirectRefused("The endpoint redirects too often.", refusal.status);
-    const from = { url: this.#url, method: this.#call.method };
+    const from = { url: this.#url, method: this.#task.method };
     const { url, method } = redirectStep(from, refusal, { guard: network.guard, local });
     this.#redirects += 1;
-    this.#turned ||= method !== this.#call.method;
+    this.#turned ||= method !== this.#task.method;
     this.#url = url;
-    this.#call.method = method;
-    this.#call.host = network.rateHost(url);
+    this.#task.method = method;
+    this.#task.host = network.rateHost(url);
   }
 
   #retryDelay(refusal: Refusal): number {
-    const { request, state } = this.#call;
+    const { request, state } = this.#task;
     const rateLimit = isRateLimit(refusal);
     if (isEngineTimeout(refusal) || !(rateLimit || refusal.status === 503)) throw refusalError(refusal, request.kind);
-    const { retry, random, network } = this.#call.context;
+    const { retry, random, network } = this.#task.context;
     const now = network.clock.now();
     const asked = parseRetryAfter(headerOf(refusal.headers, "retry-after"), now);
     const waitMs = asked ?? backOffMs(rateLimit ? retry.rateLimitedBaseMs : retry.baseMs, this.#retries, random);
@@ -228,7 +235,7 @@ export class Conversation {
   #deadlineTooShort(refusal: Refusal, waitMs: number): FedwayError {
     const asked = refusal.headers["retry-after"] !== undefined;
     if (isRateLimit(refusal) || asked) return rateLimited(refusal, asked ? waitMs : undefined);
-    return refusalError(refusal, this.#call.request.kind);
+    return refusalError(refusal, this.#task.request.kind);
   }
 }
 

@@ -6,7 +6,7 @@ import { challengesOf, Digest, type SignedRequest } from "./digest.ts";
 import type { JsonClient } from "./json-client.ts";
 import { headerOf, type ResponseHeaders } from "./media-types.ts";
 import type { Refusal } from "./refusals.ts";
-import type { Task } from "./call.ts";
+import type { Task } from "./task.ts";
 
 /** Source of credentials, and the rules for where they may go. */
 interface CredentialsOptions {

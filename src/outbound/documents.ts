@@ -20,7 +20,7 @@ import type { OutboundObserver } from "./observer.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
 import { parseRetryAfter, type Refusal, refusalError } from "./refusals.ts";
 import { Scheduler } from "./scheduler.ts";
-import { hostTurn, outcomeName, refusalOutcome, takeSlot, Task } from "./call.ts";
+import { hostTurn, outcomeName, refusalOutcome, takeSlot, Task } from "./task.ts";
 
 /** One document to fetch. */
 interface ReadRequest {

@@ -1,12 +1,9 @@
-import { LRUCache } from "lru-cache";
-import { sizedByKey } from "../cache-size.ts";
 import type { Clock } from "../clock.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { BreakerReport } from "./observer.ts";
-import type { Network } from "./network.ts";
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
-import type { AnswerEnd, EndpointTarget, LearnedManner } from "./sparql-client.ts";
+import type { AnswerEnd, EndpointTarget, LearnedManner } from "./sparql-request.ts";
 
 /** Remembered state of one endpoint (one origin and path). */
 export interface EndpointState {
@@ -158,28 +155,6 @@ export class EndpointStates {
   }
 }
 
-/** An endpoint's URL, parsed and vetted once. */
-interface Vetted {
-  readonly url: URL | null;
-  readonly refused: FedwayError | undefined;
-  /** The host whose rate its requests count for. */
-  readonly host: string | undefined;
-}
-
-/** Remembers the verdict on each URL; the guard never changes its mind about a literal. */
-export function createVetting({ guard, rateHost }: Network): (text: string) => Vetted {
-  const known = new LRUCache<string, Vetted>(sizedByKey(8, { each: 500, perCharacter: 6 }));
-  return (text) => {
-    let vetted = known.get(text);
-    if (vetted === undefined) {
-      const url = URL.parse(text);
-      vetted = { url, refused: guard.refuseUrl(text), host: url === null ? undefined : rateHost(url) };
-      known.set(text, vetted);
-    }
-    return vetted;
-  };
-}
-
 /** Closed: requests pass. Open: none passes. Half-open: one query is the trial that decides. */
 export type BreakerState = "closed" | "open" | "half-open";
 
@@ -190,7 +165,7 @@ export type BreakerSource = "own" | "outside";
 export type HealthSign = "good" | "fault" | "none";
 
 /** Permission to send one request. */
-export interface Admission {
+export interface Permission {
   /** True for the requests of the one query that decides in the half-open state. */
   readonly trial: boolean;
   /** True for a request that did not need the breaker's consent. */
@@ -220,11 +195,11 @@ export interface BreakerOptions extends BreakerThresholds {
   onState?(state: BreakerState, by: BreakerSource): void;
 }
 
-const passing: Admission = { trial: false };
-const passingBy: Admission = { trial: false, past: true };
+const passing: Permission = { trial: false };
+const passingBy: Permission = { trial: false, past: true };
 
 /** A query on trial. All of its requests pass; the first one that says something decides. */
-interface Trial extends Admission {
+interface Trial extends Permission {
   readonly run: object | undefined;
   /** Requests under way. */
   open: number;
@@ -259,7 +234,7 @@ export class Breaker {
   }
 
   /** A permission, which must be given back with `leave`; undefined while none is given. */
-  enter(run?: object): Admission | undefined {
+  enter(run?: object): Permission | undefined {
     if (this.state === "closed") return passing;
     if (this.waitMs(run) > 0) return undefined;
     // A trial from before the latest opening has no say any more.
@@ -270,17 +245,17 @@ export class Breaker {
   }
 
   /** A permission for a request that is sent in any state; a good one closes, a bad one speaks when a trial was due. */
-  pass(): Admission {
+  pass(): Permission {
     return passingBy;
   }
 
-  leave(admission: Admission, sign: HealthSign, of: RequestOfRun = {}): void {
+  leave(permission: Permission, sign: HealthSign, of: RequestOfRun = {}): void {
     if (sign === "fault") this.#lastFault = faultText(of.error) ?? this.#lastFault;
-    if (admission.trial) {
-      this.#leaveTrial(admission, sign);
+    if (permission.trial) {
+      this.#leaveTrial(permission, sign);
     } else if (this.state === "closed") {
       this.#count(sign, of.run);
-    } else if (admission.past === true && (sign === "good" || this.waitMs() === 0)) {
+    } else if (permission.past === true && (sign === "good" || this.waitMs() === 0)) {
       this.#judge(sign);
     }
     // Other requests from before the opening end late; only a closed breaker learns from them.
@@ -325,9 +300,9 @@ export class Breaker {
     if (this.#faults >= this.#options.faults) this.#open();
   }
 
-  #leaveTrial(admission: Admission, sign: HealthSign): void {
+  #leaveTrial(permission: Permission, sign: HealthSign): void {
     const trial = this.#trial;
-    if (trial === undefined || admission !== trial) return;
+    if (trial === undefined || permission !== trial) return;
     trial.open -= 1;
     if (sign === "none" && trial.open > 0) return;
     this.#trial = undefined;

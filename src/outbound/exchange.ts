@@ -4,7 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResponseHeaders } from "./media-types.ts";
 import type { UpstreamHandler } from "./network.ts";
 import { brokenConnection, toNetworkError } from "./refusals.ts";
-import type { Task } from "./call.ts";
+import type { Task } from "./task.ts";
 
 /** Takes the body of one response. */
 export interface BodySink {

@@ -5,7 +5,7 @@ import { CollectedBody, Exchange } from "./exchange.ts";
 import { headerOf } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import { parseRetryAfter } from "./refusals.ts";
-import { hostTurn, Task } from "./call.ts";
+import { hostTurn, Task } from "./task.ts";
 
 /** One JSON document for one receiver: a webhook's message, or a request to the API of a language model. */
 export interface JsonRequest {

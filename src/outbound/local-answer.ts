@@ -4,11 +4,11 @@ import { setImmediate } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { answerTooLarge, AnswerMonitor } from "./answer.ts";
 import { bringsDataset, splitGraphs } from "../sparql/default-graphs.ts";
-import type { Call } from "./call.ts";
+import type { QueryTask } from "./task.ts";
 import { answerMediaType } from "./media-types.ts";
 import { noSigns } from "./partial-answers.ts";
 import { refusalError } from "./refusals.ts";
-import type { SparqlAnswer, SparqlRequest } from "./sparql-client.ts";
+import type { SparqlAnswer, SparqlRequest } from "./sparql-request.ts";
 
 /** A SPARQL request that is answered inside this process instead of over a connection. */
 export interface LocalQuery extends Pick<SparqlRequest, "query" | "kind" | "accept" | "client" | "signal"> {
@@ -35,13 +35,13 @@ export interface LocalEndpoint {
 /** Finds the endpoint that this process itself hosts under a URL; those URLs are never dialled. */
 export type LocalDispatch = (url: string) => LocalEndpoint | undefined;
 
-/** Answers a call inside this process, under the same deadline, caps and checks as over a connection. */
-export async function answerLocally(call: Call, endpoint: LocalEndpoint): Promise<SparqlAnswer> {
-  const { request, maxBytes } = call;
+/** Answers a query inside this process, under the same deadline, caps and checks as over a connection. */
+export async function answerLocally(task: QueryTask, endpoint: LocalEndpoint): Promise<SparqlAnswer> {
+  const { request, maxBytes } = task;
   const { kind } = request;
   let answer: LocalAnswer;
   try {
-    answer = await ask(call, endpoint);
+    answer = await ask(task, endpoint);
   } catch (thrown) {
     throw asEndpointError(thrown);
   }
@@ -55,9 +55,9 @@ export async function answerLocally(call: Call, endpoint: LocalEndpoint): Promis
     const monitor = new AnswerMonitor({ mediaType, request, signs: noSigns, status: 200, maxBytes });
     const outcome = (await seeInTurns(monitor, body)) ?? monitor.conclude(body.length);
     if (outcome instanceof FedwayError) throw outcome;
-    call.check();
-    call.wireBytes = body.length;
-    call.finish(outcome);
+    task.check();
+    task.wireBytes = body.length;
+    task.finish(outcome);
     const end = stream === undefined ? Promise.resolve(outcome) : finished(stream).then(() => outcome, asCancelled);
     // A reader of the body need not look at `end`.
     end.catch(() => {});
@@ -66,7 +66,7 @@ export async function answerLocally(call: Call, endpoint: LocalEndpoint): Promis
       mediaType,
       contentEncoding: "identity",
       body: stream ?? body,
-      requests: call.requests,
+      requests: task.requests,
       whole: stream === undefined ? outcome : undefined,
       end,
     };
@@ -89,15 +89,15 @@ function asCancelled(thrown: unknown): never {
   throw new FedwayError("CANCELLED", "The answer was not wanted any more.", { cause: thrown });
 }
 
-function ask(call: Call, endpoint: LocalEndpoint): Promise<LocalAnswer> {
-  call.check();
-  call.sent();
-  const { query, kind, accept, namedGraphs = [], client, signal } = call.request;
-  const own = splitGraphs(call.request.endpoint.url).defaultGraphs;
+function ask(task: QueryTask, endpoint: LocalEndpoint): Promise<LocalAnswer> {
+  task.check();
+  task.sent();
+  const { query, kind, accept, namedGraphs = [], client, signal } = task.request;
+  const own = splitGraphs(task.request.endpoint.url).defaultGraphs;
   const { defaultGraphs = [] } =
-    own.length === 0 || bringsDataset(call.request) ? call.request : { defaultGraphs: own };
+    own.length === 0 || bringsDataset(task.request) ? task.request : { defaultGraphs: own };
   const interrupted = new Promise<never>((_resolve, reject) => {
-    call.underWay = { abort: reject };
+    task.underWay = { abort: reject };
   });
   const answered = endpoint.query({
     query,
@@ -107,7 +107,7 @@ function ask(call: Call, endpoint: LocalEndpoint): Promise<LocalAnswer> {
     signal,
     defaultGraphs,
     namedGraphs,
-    timeoutMs: Math.max(1, call.leftMs),
+    timeoutMs: Math.max(1, task.leftMs),
   });
   // A late answer is not read.
   interrupted.catch(() => answered.then(({ stream }) => stream?.destroy())).catch(() => {});

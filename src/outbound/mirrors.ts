@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
+import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-request.ts";
 
 /** The share of the time that is left for which an answer that lacks rows waits for a whole one. */
 const waitShare = 0.25;

@@ -1,6 +1,8 @@
 import net from "node:net";
 import { TLSSocket } from "node:tls";
+import { LRUCache } from "lru-cache";
 import { Agent, buildConnector, type Dispatcher } from "undici";
+import { sizedByKey } from "../cache-size.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import {
@@ -12,8 +14,7 @@ import {
   type ResolveHost,
 } from "./address-guard.ts";
 import { type HostRate, HostRates } from "./host-rates.ts";
-import { userAgent } from "./request-encoding.ts";
-import type { Task } from "./call.ts";
+import type { Task } from "./task.ts";
 
 /** Timers of one HTTP exchange, in milliseconds. Those above one second fire up to a second late. */
 interface NetworkTimeouts {
@@ -54,6 +55,14 @@ export interface UpstreamHandler extends Dispatcher.DispatchHandler {
   dialling(abort: (reason: Error) => void): void;
 }
 
+/** An endpoint's URL, parsed and vetted once. */
+interface Vetted {
+  readonly url: URL | null;
+  readonly refused: FedwayError | undefined;
+  /** The host whose rate its requests count for. */
+  readonly host: string | undefined;
+}
+
 /** The one way out: one guard, one pool of connections and one rate per host under everything that is sent. */
 export interface Network {
   readonly guard: AddressGuard;
@@ -64,6 +73,8 @@ export interface Network {
   readonly tasks: Set<Task>;
   /** The host whose rate a request to this URL counts for; undefined when it has none. */
   readonly rateHost: (url: URL) => string | undefined;
+  /** Judges the URL of an endpoint; the verdict is remembered, as the guard never changes its mind about a literal. */
+  readonly vet: (text: string) => Vetted;
   dispatch(request: Dispatcher.DispatchOptions, handler: UpstreamHandler): void;
   /** True while a socket error is being delivered: a response that "ends" now was cut off. */
   readonly failing: boolean;
@@ -90,6 +101,11 @@ export function openNetwork(options: NetworkOptions): Network {
   const hostRates = limited ? new HostRates({ ...hostRate, queueLimit: hostQueue, maxHosts, clock }) : undefined;
   const tasks = new Set<Task>();
   const connections = openConnections({ ...options, maxHosts }, guard);
+  const known = new LRUCache<string, Vetted>(sizedByKey(8, { each: 500, perCharacter: 6 }));
+  // One rate for a host under all its ports and schemes: that is what a ban would fall on. Copied: V8 keeps the whole URL,
+  // with a query of a megabyte, for a part of it.
+  const rateHost = ({ hostname }: URL): string | undefined =>
+    limited && !isOwnHost(hostname) ? Buffer.from(bareHost(hostname)).toString("latin1") : undefined;
   let closed = false;
   return {
     guard,
@@ -97,10 +113,16 @@ export function openNetwork(options: NetworkOptions): Network {
     userAgent: userAgent(options.version, options.contact),
     hostRates,
     tasks,
-    // One rate for a host under all its ports and schemes: that is what a ban would fall on. Copied: V8 keeps the whole URL,
-    // with a query of a megabyte, for a part of it.
-    rateHost: ({ hostname }) =>
-      limited && !isOwnHost(hostname) ? Buffer.from(bareHost(hostname)).toString("latin1") : undefined,
+    rateHost,
+    vet(text) {
+      let vetted = known.get(text);
+      if (vetted === undefined) {
+        const url = URL.parse(text);
+        vetted = { url, refused: guard.refuseUrl(text), host: url === null ? undefined : rateHost(url) };
+        known.set(text, vetted);
+      }
+      return vetted;
+    },
     dispatch: connections.dispatch,
     certificateEndMs: (url) => connections.certificates.endMs(url),
     get failing() {
@@ -194,4 +216,12 @@ function createCertificates(most: number) {
       return url?.protocol === "https:" ? ends.get(`https://${url.hostname}:${url.port || "443"}`) : undefined;
     },
   };
+}
+
+const headerText = (text: string): string => text.replaceAll(/[^\x20-\x7e]|[()\\]/g, "").trim();
+
+/** `Fedway/<version> (<contact>)`, without characters that a header cannot hold. */
+export function userAgent(version: string, contact = ""): string {
+  const comment = headerText(contact);
+  return comment === "" ? `Fedway/${headerText(version)}` : `Fedway/${headerText(version)} (${comment})`;
 }

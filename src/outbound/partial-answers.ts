@@ -3,12 +3,12 @@ import type { ScanVerdict } from "../results/answer-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
-import type { Call } from "./call.ts";
+import type { QueryTask } from "./task.ts";
 import { decodedBody } from "./content-coding.ts";
 import { quoted } from "./excerpt.ts";
 import { headerOf, type ResponseHeaders } from "./media-types.ts";
 import { brokeOff } from "./refusals.ts";
-import type { AnswerEnd, PartialReason, SparqlRequest } from "./sparql-client.ts";
+import type { AnswerEnd, PartialReason, SparqlRequest } from "./sparql-request.ts";
 import { parseCheck } from "./whole-answer.ts";
 
 /** Signs in the head or the trailers of an answer that it is not whole. */
@@ -109,7 +109,7 @@ export function partialSigns(status: number, headers: ResponseHeaders): PartialS
 }
 
 /** The signs in the head, and the row cap that is known of the endpoint. */
-export function signsFor({ request, state }: Call, status: number, headers: ResponseHeaders): PartialSigns {
+export function signsFor({ request, state }: QueryTask, status: number, headers: ResponseHeaders): PartialSigns {
   const signs = partialSigns(status, headers);
   if (signs.rowCap !== undefined) {
     state.rowCap = { rows: signs.rowCap, isSilent: false };
@@ -123,7 +123,7 @@ export function signsFor({ request, state }: Call, status: number, headers: Resp
 }
 
 /** Forgets the known cap of an endpoint after an answer with more rows: the cap has been raised. */
-export function reviewRowCap({ request, state }: Call, outcome: AnswerEnd | FedwayError): void {
+export function reviewRowCap({ request, state }: QueryTask, outcome: AnswerEnd | FedwayError): void {
   if (state.rowCap === undefined || request.kind !== "bindings" || outcome instanceof FedwayError) return;
   if (outcome.partial === undefined && (outcome.rows ?? 0) > state.rowCap.rows) state.rowCap = undefined;
 }
@@ -212,31 +212,35 @@ const beyondAll = 999_999_999;
 const mostMs = 15_000;
 
 /**
- * Looks into an answer that looks whole and may have been cut without a sign: it has a round number of rows that no LIMIT
+ * Checks an answer that looks whole and may have been cut without a sign: it has a round number of rows that no LIMIT
  * explains. The endpoint is asked to count them, and for a row behind them, which does not depend on an order: at most
  * three small questions. What it is found to cut at is known from then on.
- * @returns undefined where there is nothing to look into; else the end, or the error for who does not take a part
+ * @returns undefined where there is nothing to check; else the end, or the error for who does not take a part
  */
-export function lookedInto(call: Call, end: AnswerEnd, status: number): Promise<AnswerEnd | FedwayError> | undefined {
-  const { request } = call;
+export function checkForSilentCut(
+  task: QueryTask,
+  end: AnswerEnd,
+  status: number,
+): Promise<AnswerEnd | FedwayError> | undefined {
+  const { request } = task;
   const { rows, partial } = end;
-  if (request.looksInto !== true || partial !== undefined) return undefined;
-  if (request.kind === "quads") return lookedIntoGraph(call, end, status);
+  if (request.checksForSilentCut !== true || partial !== undefined) return undefined;
+  if (request.kind === "quads") return checkGraph(task, end, status);
   if (request.kind === "boolean") return undefined;
   if (rows === undefined || rows < fewestRows || rows === request.limit || !isRound(rows)) return undefined;
-  return look(call, { ...end, rows }, status);
+  return checkRows(task, { ...end, rows }, status);
 }
 
 /** As people set limits: thousands, and powers of two. */
 const isRound = (rows: number): boolean => rows % 1_000 === 0 || (rows & (rows - 1)) === 0;
 
-async function look(
-  call: Call,
+async function checkRows(
+  task: QueryTask,
   end: AnswerEnd & { readonly rows: number },
   status: number,
 ): Promise<AnswerEnd | FedwayError> {
-  const { request, state, context } = call;
-  const questions = new Questions(call);
+  const { request, state, context } = task;
+  const questions = new Questions(task);
   try {
     const more = await hasMore(questions, end.rows);
     const looked = { ...end, requests: questions.requests };
@@ -246,9 +250,9 @@ async function look(
       context.onLearned?.(request.endpoint, { rowCap: end.rows });
     }
     const partial = more === true ? cutWithoutSign(end.rows) : unknownCut(end.rows);
-    return request.acceptPartial === true ? { ...looked, partial } : call.located(partialRefused(partial, status));
+    return request.acceptPartial === true ? { ...looked, partial } : task.located(partialRefused(partial, status));
   } catch (error) {
-    return call.located(toFedwayError(error));
+    return task.located(toFedwayError(error));
   }
 }
 
@@ -258,21 +262,21 @@ const fewestTriples = 10;
  * The same for a graph, whose triples do not show how many solutions there were: the endpoint is asked to count the triples,
  * unless a graph at least half as large, or a table, has been found to be whole.
  */
-function lookedIntoGraph(call: Call, end: AnswerEnd, status: number): Promise<AnswerEnd | FedwayError> | undefined {
-  const { request, state } = call;
+function checkGraph(task: QueryTask, end: AnswerEnd, status: number): Promise<AnswerEnd | FedwayError> | undefined {
+  const { request, state } = task;
   const triples = end.rows ?? end.atMost ?? 0;
   const known = Math.max(2 * state.wholeTriples, request.endpoint.wholeRows ?? 0);
   if (request.tripleCount === undefined || triples < fewestTriples || triples <= known) return undefined;
-  return lookAtGraph(call, { ...end, triples }, status);
+  return checkTriples(task, { ...end, triples }, status);
 }
 
-async function lookAtGraph(
-  call: Call,
+async function checkTriples(
+  task: QueryTask,
   { triples, ...end }: AnswerEnd & { readonly triples: number },
   status: number,
 ): Promise<AnswerEnd | FedwayError> {
-  const { request, state } = call;
-  const questions = new Questions(call);
+  const { request, state } = task;
+  const questions = new Questions(task);
   try {
     const count = await questions.ask(request.tripleCount ?? "");
     const looked = { ...end, requests: questions.requests };
@@ -280,9 +284,9 @@ async function lookAtGraph(
     if (count === undefined || count <= triples) return looked;
     const detail = `The endpoint sent ${end.rows === undefined ? "at most " : ""}${triples} of the ${count} triples of this graph and did not say so.`;
     const partial: PartialReason = { how: "row-cap", detail };
-    return request.acceptPartial === true ? { ...looked, partial } : call.located(partialRefused(partial, status));
+    return request.acceptPartial === true ? { ...looked, partial } : task.located(partialRefused(partial, status));
   } catch (error) {
-    return call.located(toFedwayError(error));
+    return task.located(toFedwayError(error));
   }
 }
 
@@ -312,12 +316,12 @@ async function hasMore(questions: Questions, rows: number): Promise<boolean | un
 class Questions {
   /** Requests that they took. */
   requests = 0;
-  readonly #call: Call;
+  readonly #task: QueryTask;
   readonly #parts: QueryParts | undefined;
 
-  constructor(call: Call) {
-    this.#call = call;
-    this.#parts = partsOf(call.request.query);
+  constructor(task: QueryTask) {
+    this.#task = task;
+    this.#parts = partsOf(task.request.query);
   }
 
   /** Undefined when it is not answered. */
@@ -335,13 +339,13 @@ class Questions {
   }
 
   async hasRowBehind(rows: number): Promise<boolean | undefined> {
-    const found = await this.#ask(behind(this.#call.request.query, rows));
+    const found = await this.#ask(behind(this.#task.request.query, rows));
     return found && found.length > 0;
   }
 
   async #ask(query: string): Promise<readonly Bindings[] | undefined> {
-    const { request, context, clock } = this.#call;
-    const deadlineMs = Math.min(request.deadlineMs, clock.now() + Math.min(mostMs, this.#call.leftMs / 2));
+    const { request, context, clock } = this.#task;
+    const deadlineMs = Math.min(request.deadlineMs, clock.now() + Math.min(mostMs, this.#task.leftMs / 2));
     try {
       this.requests += 1;
       const answer = await context.query({ ...aboutRows(request), query, deadlineMs });
@@ -369,7 +373,7 @@ const aboutRows = (request: SparqlRequest): SparqlRequest => ({
   encoding: "decode",
   columns: undefined,
   limit: undefined,
-  looksInto: false,
+  checksForSilentCut: false,
   tripleCount: undefined,
   acceptPartial: true,
   maxBytes: mostBytes,

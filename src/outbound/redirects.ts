@@ -3,7 +3,7 @@ import type { AddressGuard } from "./address-guard.ts";
 import { headerOf } from "./media-types.ts";
 import type { Refusal } from "./refusals.ts";
 import type { LocalDispatch } from "./local-answer.ts";
-import type { RequestMethod } from "./sparql-client.ts";
+import type { RequestMethod } from "./sparql-request.ts";
 
 /** Redirects that are followed within one query. */
 export const maxRedirects = 3;

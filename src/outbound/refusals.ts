@@ -4,7 +4,7 @@ import type { AnswerKind } from "../results/model.ts";
 import { bareMediaType } from "../results/negotiation.ts";
 import { quoted } from "./excerpt.ts";
 import { headerOf, type ResponseHeaders, isOtherKind } from "./media-types.ts";
-import type { RequestMethod } from "./sparql-client.ts";
+import type { RequestMethod } from "./sparql-request.ts";
 
 /** A response that is not the answer: another status than 200 or 206, or a media type that is no answer. */
 export interface Refusal {

@@ -2,9 +2,9 @@ import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { acceptFor, bareMediaType } from "../results/negotiation.ts";
-import type { Call } from "./call.ts";
+import type { QueryTask } from "./task.ts";
 import { answerMediaType } from "./media-types.ts";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-request.ts";
 import { readWhole, type WholeAnswer } from "./whole-answer.ts";
 
 const xmlTuples = "application/sparql-results+xml";
@@ -66,7 +66,7 @@ export const isSound = (asked: SparqlRequest, mediaType: string): boolean =>
  * @throws FedwayError `ENDPOINT_NOT_SPARQL` where terms come back changed; why the question has no answer
  */
 export async function withKeptTerms(
-  call: Call,
+  call: QueryTask,
   answer: SparqlAnswer,
   query: SparqlClient["query"],
 ): Promise<SparqlAnswer> {
@@ -88,7 +88,7 @@ export async function withKeptTerms(
 /** Undefined where the endpoint does not say. @throws FedwayError where it fails */
 async function keepsTermsIn(
   mediaType: string,
-  { request, leftMs }: Call,
+  { request, leftMs }: QueryTask,
   query: SparqlClient["query"],
 ): Promise<boolean | undefined> {
   const { kind, signal, budget } = request;

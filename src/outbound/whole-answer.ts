@@ -7,7 +7,7 @@ import { type ParseOptions, parseAnswer } from "../results/parse.ts";
 import { decodedBody } from "./content-coding.ts";
 import type { DocumentClient, DocumentRequest, RdfDocument } from "./documents.ts";
 import type { RequestBudget } from "./request-budget.ts";
-import type { EndpointTarget, PartialReason, SparqlClient } from "./sparql-client.ts";
+import type { EndpointTarget, PartialReason, SparqlClient } from "./sparql-request.ts";
 
 /** One query of any form whose answer is wanted whole, in memory. */
 export interface AskRequest {

@@ -202,7 +202,7 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("engine", "engine/expressions", "results"),
       { module: "plan", files: ["query-plan.ts"], typesOnly: true },
-      { module: "outbound", files: ["sparql-client.ts"], typesOnly: true },
+      { module: "outbound", files: ["sparql-request.ts"], typesOnly: true },
       { module: "rdf", files: ["term.ts"], typesOnly: true },
       { module: "sparql", files: ["sendable-condition.ts"] },
     ],

@@ -6,7 +6,7 @@ import { createTestedEngine } from "./tested-engine.ts";
 import { createDirectExecutor } from "../../src/engine/direct-executor.ts";
 import { createInProcessExecutor } from "../../src/engine/executor.ts";
 import type { Holders } from "../../src/engine/sources/key-routes.ts";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-request.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import type { KnownCapabilities } from "../../src/plan/plan-request.ts";
 import { Admission } from "../../src/query/admission.ts";

@@ -1,5 +1,5 @@
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
+import type { SparqlClient } from "../../src/outbound/sparql-request.ts";
 import { stringText } from "../../src/rdf/term-text.ts";
 import { createStoreClient, type StoreClient } from "./store-client.ts";
 

@@ -1,6 +1,6 @@
 import { createTestedEngine } from "./tested-engine.ts";
 import type { FederationEngine, ExecutionBounds } from "../../src/engine/federation-engine.ts";
-import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
+import type { SparqlClient } from "../../src/outbound/sparql-request.ts";
 import { termToText } from "../../src/results/terms.ts";
 import { createStoreClient } from "./store-client.ts";
 import type { FederatedPlan } from "../../src/plan/query-plan.ts";

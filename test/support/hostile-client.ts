@@ -5,7 +5,7 @@ import type { ErrorCode } from "../../src/errors/codes.ts";
 import { type FaultKind, FedwayError } from "../../src/errors/fedway-error.ts";
 import { createSparqlClient, type OpenSparqlClient } from "../../src/outbound/client.ts";
 import type { SparqlClientOptions } from "../../src/outbound/client.ts";
-import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
+import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-request.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
 
 /** A request with defaults; `url` is the only thing a test must give. */

@@ -10,7 +10,7 @@ import type { QueryResult } from "../../src/results/model.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
 import { storeAnswer, toAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
 import { toBounds } from "./engine-answer.ts";
-import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
+import type { SparqlClient } from "../../src/outbound/sparql-request.ts";
 import { createStoreClient, type StoreClient } from "./store-client.ts";
 import { createTrueHolders } from "./true-holders.ts";
 import { createTpfPages, type TpfOptions } from "./tpf-server.ts";

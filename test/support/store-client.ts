@@ -1,6 +1,6 @@
 import { Store } from "oxigraph";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-request.ts";
 
 /** A SPARQL client whose endpoints are stores in this process; for tests of what stands above the transport. */
 export interface StoreClient extends SparqlClient {

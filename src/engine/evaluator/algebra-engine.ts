@@ -3,7 +3,7 @@ import type { FederatedPlan } from "../../plan/query-plan.ts";
 import { inBatches, itemsOf } from "../../results/item-reader.ts";
 import type { Bindings, QueryResult } from "../../results/model.ts";
 import { columnsInOrder } from "../../results/parse.ts";
-import type { SparqlClient } from "../../outbound/sparql-client.ts";
+import type { SparqlClient } from "../../outbound/sparql-request.ts";
 import { BlockSizes } from "../clause-query.ts";
 import { createClauseExecutor } from "../clause-executor.ts";
 import { ClauseSizes } from "../clause-sizes.ts";

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { getHeapStatistics } from "node:v8";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { DocumentRequest } from "../../outbound/documents.ts";
-import type { AnswerEnd, AnswerHead, SparqlAnswer, SparqlRequest } from "../../outbound/sparql-client.ts";
+import type { AnswerEnd, AnswerHead, SparqlAnswer, SparqlRequest } from "../../outbound/sparql-request.ts";
 import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
 import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
 import { bytesOf } from "../../results/gathered-body.ts";

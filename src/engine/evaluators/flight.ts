@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { longestTimerMs } from "../../clock.ts";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../outbound/sparql-client.ts";
+import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../outbound/sparql-request.ts";
 import { isWhole, piecesOf } from "../../results/gathered-body.ts";
 
 /** An answer that has arrived whole, for everybody who asks. */

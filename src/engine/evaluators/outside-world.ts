@@ -1,6 +1,6 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import type { DocumentClient } from "../../outbound/documents.ts";
-import type { AnswerEnd, AnswerHead, EndpointTarget, SparqlClient } from "../../outbound/sparql-client.ts";
+import type { AnswerEnd, AnswerHead, EndpointTarget, SparqlClient } from "../../outbound/sparql-request.ts";
 import type { PrunedKeys } from "../../plan/pruned-keys.ts";
 import type { FederatedClause } from "../../plan/query-plan.ts";
 import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../../outbound/sparql-client.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../../outbound/sparql-request.ts";
 import { Flight, type KeptAnswer, LARGEST_SHARED_BYTES } from "./flight.ts";
 
 /** How answers are shared. */

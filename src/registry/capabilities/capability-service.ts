@@ -5,7 +5,7 @@ import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs
 import type { AskedEndpoint, Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
 import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
-import type { EndpointTarget, LearnedManner } from "../../outbound/sparql-client.ts";
+import type { EndpointTarget, LearnedManner } from "../../outbound/sparql-request.ts";
 import type { Collection } from "../../store/collection.ts";
 import { Mirror } from "../../store/mirror.ts";
 

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../clock.ts";
 import type { JobContext } from "../../jobs/job-queue.ts";
 import type { AskedEndpoint, CatalogEntry } from "../catalog/catalog.ts";
 import type { Capabilities, ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
-import type { RequestMethod } from "../../outbound/sparql-client.ts";
+import type { RequestMethod } from "../../outbound/sparql-request.ts";
 import { RequestLog } from "../descriptions/request-log.ts";
 import {
   bindTable,

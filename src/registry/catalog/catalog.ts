@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { type Static, Type } from "typebox";
-import type { EndpointTarget } from "../../outbound/sparql-client.ts";
+import type { EndpointTarget } from "../../outbound/sparql-request.ts";
 import type { KeyRule } from "../../rdf/key-rule.ts";
 import { boolean, type Given, integer, text, texts } from "../../shapes.ts";
 import type { DocumentFields } from "./document-fields.ts";

@@ -3,7 +3,7 @@ import { finished } from "node:stream/promises";
 import { Store } from "oxigraph";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { createInProcessExecutor } from "../../../src/engine/executor.ts";
-import type { SparqlClient } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlClient } from "../../../src/outbound/sparql-request.ts";
 import { resultFormats } from "../../../src/results/formats.ts";
 import { bytesOf } from "../../../src/results/gathered-body.ts";
 import { toBounds, toFederatedPlan } from "../../support/engine-answer.ts";

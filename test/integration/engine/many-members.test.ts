@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createTestedEngine } from "../../support/tested-engine.ts";
-import type { SparqlClient } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlClient } from "../../../src/outbound/sparql-request.ts";
 import { toBounds, toFederatedPlan } from "../../support/engine-answer.ts";
 
 const members = 1_200;

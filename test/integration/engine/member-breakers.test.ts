@@ -3,7 +3,7 @@ import { steadyClock } from "../../../src/clock.ts";
 import { createSharingClient } from "../../../src/engine/evaluators/sharing-client.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
-import type { SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { until } from "../../support/eventually.ts";
 import { startSparqlTestServer, type SparqlTestServer } from "../../support/sparql-test-server.ts";
 

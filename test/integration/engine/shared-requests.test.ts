@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createSharingClient } from "../../../src/engine/evaluators/sharing-client.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
-import type { SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { steadyClock } from "../../../src/clock.ts";
 import { bytesOf } from "../../../src/results/gathered-body.ts";
 import { until } from "../../support/eventually.ts";

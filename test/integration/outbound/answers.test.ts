@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BreakerReport } from "../../../src/outbound/observer.ts";
 import { createSparqlClient, type OpenSparqlClient } from "../../../src/outbound/client.ts";
 import type { ExchangeReport } from "../../../src/outbound/observer.ts";
-import type { RequestMethod, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { RequestMethod, SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { resultsOf } from "../../support/hostile-bodies.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { type HostileServer, type RecordedRequest, startHostileServer } from "../../support/hostile-server.ts";

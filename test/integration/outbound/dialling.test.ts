@@ -3,7 +3,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ExchangeReport } from "../../../src/outbound/observer.ts";
 import type { SparqlClientOptions } from "../../../src/outbound/client.ts";
 import type { LocalQuery } from "../../../src/outbound/local-answer.ts";
-import type { SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { resultsOf } from "../../support/hostile-bodies.ts";
 import { hostileSetting, read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { startHostileServer } from "../../support/hostile-server.ts";

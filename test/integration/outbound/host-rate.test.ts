@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HostRate } from "../../../src/outbound/host-rates.ts";
 import type { ExchangeReport } from "../../../src/outbound/observer.ts";
 import type { OpenSparqlClient, SparqlClientOptions } from "../../../src/outbound/client.ts";
-import type { SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { resultsOf } from "../../support/hostile-bodies.ts";
 import { createSimulatedClock } from "../../support/simulated-clock.ts";
 import { failureOf, hostileSetting, read, requestTo, shouldFail } from "../../support/hostile-client.ts";

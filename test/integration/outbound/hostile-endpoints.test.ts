@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
 import { createSparqlClient, type OpenSparqlClient, type SparqlClientOptions } from "../../../src/outbound/client.ts";
-import type { SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { type HostileServer, startHostileServer } from "../../support/hostile-server.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyClock } from "../../../src/clock.ts";
 import { createSharingClient } from "../../../src/engine/evaluators/sharing-client.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
-import type { EndpointTarget, SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { EndpointTarget, SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { bytesOf } from "../../../src/results/gathered-body.ts";
 import { listening } from "../../support/listening.ts";
 import { until } from "../../support/eventually.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { hostileSetting, read, shouldFail } from "../../support/hostile-client.ts";
 
 const json = "application/sparql-results+json";

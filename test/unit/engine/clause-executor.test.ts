@@ -7,7 +7,7 @@ import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { FederatedClause } from "../../../src/plan/query-plan.ts";
 import { namedNode } from "../../support/result-terms.ts";
-import type { SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 
 const clause: FederatedClause = {
   iri: "urn:fedway:clause:0",

@@ -4,7 +4,7 @@ import { createClauseExecutor } from "../../../src/engine/clause-executor.ts";
 import { ExecutionAccount } from "../../../src/engine/execution-account.ts";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import type { FederatedClause } from "../../../src/plan/query-plan.ts";
-import type { SparqlRequest } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { literalFromParts } from "../../../src/results/terms.ts";
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";

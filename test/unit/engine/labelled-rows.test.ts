@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { SparqlClient } from "../../../src/outbound/sparql-client.ts";
+import type { SparqlClient } from "../../../src/outbound/sparql-request.ts";
 import { createTestedEngine } from "../../support/tested-engine.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { toFederatedPlan, toBounds } from "../../support/engine-answer.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/clock.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { FedwayError, type ErrorDetails } from "../../../src/errors/fedway-error.ts";
-import { type Admission, Breaker, healthSign, type HealthSign } from "../../../src/outbound/endpoint-states.ts";
+import { type Permission, Breaker, healthSign, type HealthSign } from "../../../src/outbound/endpoint-states.ts";
 
 /**
  * A breaker of three faults with cool-downs of 100 to 300 ms, taken through some steps. A number lets so many milliseconds
@@ -17,10 +17,10 @@ function after(steps: string): Breaker & { readonly told: readonly string[]; rea
   const onState = (state: string, by: string): number => told.push(`${state} ${by}`);
   const breaker = new Breaker({ faults: 3, coolDownMs: 100, maxCoolDownMs: 300, clock, onState });
   let refused = 0;
-  let underWay: Admission | undefined;
-  const leave = (admission: Admission | undefined, sign: string): void => {
-    if (admission === undefined) refused += 1;
-    else breaker.leave(admission, sign as HealthSign);
+  let underWay: Permission | undefined;
+  const leave = (permission: Permission | undefined, sign: string): void => {
+    if (permission === undefined) refused += 1;
+    else breaker.leave(permission, sign as HealthSign);
   };
   for (const step of steps.split(", ")) {
     const [verb = "", first = "", ...rest] = step.split(" ");
@@ -224,7 +224,7 @@ describe("a trial", () => {
     expect(admitted).not.toContain(undefined);
     expect([breaker.waitMs(run), breaker.waitMs(other), breaker.waitMs()]).toEqual([0, 100, 100]);
     expect([breaker.enter(other), breaker.enter()]).toEqual([undefined, undefined]);
-    admitted.forEach((admission, index) => admission && breaker.leave(admission, signs[index] ?? "none", { run }));
+    admitted.forEach((permission, index) => permission && breaker.leave(permission, signs[index] ?? "none", { run }));
     expect(breaker.state).toBe(state);
     expect(breaker.enter(other) !== undefined).toBe(state !== "open");
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createAddressGuard } from "../../../src/outbound/address-guard.ts";
 import { isRedirect, type RedirectStep, redirectStep } from "../../../src/outbound/redirects.ts";
-import type { RequestMethod } from "../../../src/outbound/sparql-client.ts";
+import type { RequestMethod } from "../../../src/outbound/sparql-request.ts";
 
 const guard = createAddressGuard();
 

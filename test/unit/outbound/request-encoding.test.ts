@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { encodeRequest, maxUrlBytes, userAgent } from "../../../src/outbound/request-encoding.ts";
+import { userAgent } from "../../../src/outbound/network.ts";
+import { encodeRequest, maxUrlBytes } from "../../../src/outbound/sparql-request.ts";
 
 const query = "SELECT * { ?s ?p 'ü & = + %' }";
 const dataset = { defaultGraphs: ["http://g/a?b=c&d"], namedGraphs: ["http://n/1"] };

@@ -42,9 +42,9 @@ function openProcess(options: Partial<SharedBreakersOptions> = {}) {
   /** One request with this outcome; false when it was refused. */
   const request = (sign: HealthSign, at = url): boolean => {
     const { breaker } = stateOf(at);
-    const admission = breaker.enter();
-    if (admission !== undefined) breaker.leave(admission, sign);
-    return admission !== undefined;
+    const permission = breaker.enter();
+    if (permission !== undefined) breaker.leave(permission, sign);
+    return permission !== undefined;
   };
   return { breakers, sharing, reports, faults, request, stateOf, state: () => stateOf().breaker.state };
 }

@@ -2,7 +2,7 @@ import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { RetryOptions } from "./conversation.ts";
 import type { Credentials, Signer } from "./credentials.ts";
-import { type Admission, type EndpointState, healthSign, metricName } from "./endpoint-states.ts";
+import { type Permission, type EndpointState, healthSign, metricName } from "./endpoint-states.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import type { Network } from "./network.ts";
 import type { ExchangeReport, OutboundObserver, RequestEnd, RequestOutcome } from "./observer.ts";
@@ -15,7 +15,7 @@ import type {
   RequestMethod,
   SparqlAnswer,
   SparqlRequest,
-} from "./sparql-client.ts";
+} from "./sparql-request.ts";
 
 /** For whom something is fetched, and until when. */
 interface TaskOptions {
@@ -34,7 +34,7 @@ interface TaskOptions {
 
 /**
  * Something that goes out, from its beginning to the last byte of its answer: its deadline, its cancellation, its turns
- * at hosts and the account of its HTTP requests. Queries (`Call`), documents and messages to webhooks are tasks.
+ * at hosts and the account of its HTTP requests. Queries (`QueryTask`), documents and messages to webhooks are tasks.
  */
 export class Task {
   readonly network: Network;
@@ -184,8 +184,8 @@ const queryTooLate = (endpoint: string): FedwayError =>
     next: "Allow more time, or ask for less: add LIMIT or name more terms.",
   });
 
-/** Parts shared by all calls of one client. */
-export interface CallContext {
+/** Parts shared by all queries of one client. */
+export interface ClientContext {
   readonly network: Network;
   readonly observer: OutboundObserver | undefined;
   readonly local: LocalDispatch | undefined;
@@ -205,20 +205,20 @@ export interface CallContext {
  * One query from its beginning to the last byte of its answer: a task that takes a slot at its endpoint and the
  * breaker's permission, and reports its outcome to both.
  */
-export class Call extends Task {
+export class QueryTask extends Task {
   readonly request: SparqlRequest;
   readonly state: EndpointState;
-  readonly context: CallContext;
+  readonly context: ClientContext;
   /** Method of the next request. */
   method: RequestMethod = "post-form";
   /** Accept header of the next request. */
   accept = "";
   /** Absent: the endpoint has no credentials. */
   signer: Signer | undefined;
-  #admission: Admission | undefined;
+  #permission: Permission | undefined;
   #holdsSlot = false;
 
-  constructor(request: SparqlRequest, state: EndpointState, context: CallContext) {
+  constructor(request: SparqlRequest, state: EndpointState, context: ClientContext) {
     const { endpoint, signal, deadlineMs, trace } = request;
     const { network, observer } = context;
     const queried = endpoint.id ?? endpoint.url;
@@ -253,8 +253,8 @@ export class Call extends Task {
     this.check();
     const { breaker } = this.state;
     const { pastBreaker, partOf } = this.request;
-    this.#admission = pastBreaker === true ? breaker.pass() : breaker.enter(partOf);
-    if (this.#admission === undefined) throw breaker.refusal();
+    this.#permission = pastBreaker === true ? breaker.pass() : breaker.enter(partOf);
+    if (this.#permission === undefined) throw breaker.refusal();
   }
 
   /** The same error with the endpoint's name; interruptions stay the very value they are. */
@@ -273,10 +273,10 @@ export class Call extends Task {
     const { observer, slowMs } = this.context;
     const { scheduler, breaker } = this.state;
     const now = this.clock.now();
-    if (this.#admission !== undefined) {
+    if (this.#permission !== undefined) {
       const waitedMs = this.waitingSinceMs === undefined ? 0 : now - this.waitingSinceMs;
       const error = outcome instanceof FedwayError ? outcome : undefined;
-      breaker.leave(this.#admission, healthSign(outcome, waitedMs >= slowMs), { run: this.request.partOf, error });
+      breaker.leave(this.#permission, healthSign(outcome, waitedMs >= slowMs), { run: this.request.partOf, error });
     }
     if (this.#holdsSlot) scheduler.release();
     if (this.state.rowCap !== undefined) reviewRowCap(this, outcome);
@@ -345,15 +345,15 @@ export function hostTurn(task: Task): Promise<void> | undefined {
  * Waits for the turn of a query's next request.
  * @throws FedwayError `ENDPOINT_BUSY`, or `ENDPOINT_RATE_LIMITED` when the endpoint has objected meanwhile
  */
-export async function awaitTurn(call: Call): Promise<void> {
+export async function awaitTurn(task: QueryTask): Promise<void> {
   for (;;) {
-    const queued = hostTurn(call);
+    const queued = hostTurn(task);
     if (queued === undefined) return;
     await queued;
-    const heldMs = call.state.scheduler.heldMs();
+    const heldMs = task.state.scheduler.heldMs();
     if (heldMs === 0) return;
-    if (heldMs >= call.leftMs) throw heldBack(heldMs);
-    await call.pause(heldMs);
+    if (heldMs >= task.leftMs) throw heldBack(heldMs);
+    await task.pause(heldMs);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { AnswerKind } from "../results/model.ts";
+import { bringsDataset, splitGraphs } from "../sparql/default-graphs.ts";
 import type { RequestBudget } from "./request-budget.ts";
 
 /** How a query is put into an HTTP request (SPARQL 1.1 Protocol, section 2.1). */
@@ -89,10 +90,10 @@ export interface EndpointQuery extends ProtocolQuery {
   readonly maxBytes?: number;
   /**
    * The endpoint is asked whether there are more rows where a round number of them may be its cap, and nothing says so
-   * (`partial-answers.ts`). Default false.
+   * (`checkForSilentCut`). Default false.
    */
-  readonly looksInto?: boolean | undefined;
-  /** With `looksInto`: a query that counts triples which the whole graph has; absent where there is none. */
+  readonly checksForSilentCut?: boolean | undefined;
+  /** With `checksForSilentCut`: a query that counts triples which the whole graph has; absent where there is none. */
   readonly tripleCount?: string | undefined;
 }
 
@@ -189,4 +190,72 @@ export interface SparqlClient {
    * @throws FedwayError `ADDRESS_REFUSED`, `ENDPOINT_*`, `CIRCUIT_OPEN`, `ANSWER_TOO_LARGE`, `DEADLINE_EXCEEDED`, `CANCELLED`
    */
   query(request: SparqlRequest): Promise<SparqlAnswer>;
+}
+
+/** One HTTP request, ready to be sent. */
+export interface EncodedRequest {
+  readonly method: "GET" | "POST";
+  readonly origin: string;
+  /** Path and query string. */
+  readonly path: string;
+  readonly body: Buffer | undefined;
+  readonly contentType: string | undefined;
+}
+
+/** The longest URL that is sent; many servers and proxies cut off or refuse longer ones. */
+export const maxUrlBytes = 8192;
+
+/** The order in which methods are tried (SPARQL 1.1 Protocol, section 2.1). */
+export const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
+
+// encodeURIComponent throws on lone surrogates, which the endpoint could not read either.
+const component = (text: string): string => encodeURIComponent(text.toWellFormed());
+
+/** The protocol's dataset parameters as `&name=value` pairs; empty when there are none. */
+function datasetParameters({ defaultGraphs, namedGraphs }: ProtocolQuery): string {
+  let text = "";
+  for (const graph of defaultGraphs ?? []) text += `&default-graph-uri=${component(graph)}`;
+  for (const graph of namedGraphs ?? []) text += `&named-graph-uri=${component(graph)}`;
+  return text;
+}
+
+const queryParameters = (query: ProtocolQuery): string => `query=${component(query.query)}${datasetParameters(query)}`;
+
+function pathWith(target: string, parameters: string): string {
+  return parameters === "" ? target : `${target}${target.includes("?") ? "&" : "?"}${parameters}`;
+}
+
+/** Path and query part of an endpoint's URL, without the default graphs there where the query brings its own dataset. */
+function targetOf(url: URL, query: ProtocolQuery): string {
+  if (url.search === "") return url.pathname;
+  const target = url.pathname + url.search;
+  const { bare, defaultGraphs } = splitGraphs(target);
+  return defaultGraphs.length > 0 && bringsDataset(query) ? bare : target;
+}
+
+/**
+ * Puts a query into an HTTP request for `url`.
+ * @returns undefined when the method is "get" and the URL would be longer than `maxUrlBytes`
+ */
+export function encodeRequest(
+  method: RequestMethod,
+  url: URL,
+  query: ProtocolQuery & { readonly endpoint?: EndpointTarget },
+): EncodedRequest | undefined {
+  const { origin } = url;
+  const target = targetOf(url, query);
+  if (method === "post-form") {
+    const contentType = "application/x-www-form-urlencoded";
+    const body = Buffer.from(queryParameters(query), "latin1");
+    return { method: "POST", origin, path: target, body, contentType };
+  }
+  if (method === "post-direct") {
+    const path = pathWith(target, datasetParameters(query).slice(1));
+    const body = Buffer.from(query.query.toWellFormed());
+    return { method: "POST", origin, path, body, contentType: "application/sparql-query" };
+  }
+  // A redirect target usually carries the query already.
+  const path = url.searchParams.has("query") ? target : pathWith(target, queryParameters(query));
+  if (origin.length + path.length > Math.min(maxUrlBytes, query.endpoint?.maxUrlBytes ?? maxUrlBytes)) return undefined;
+  return { method: "GET", origin, path, body: undefined, contentType: undefined };
 }
