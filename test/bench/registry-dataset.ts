@@ -1,12 +1,12 @@
 import { createRegistryGraphs, type RegistryKnowledge } from "../../src/dataset/registry-graphs.ts";
 import { EndpointPool, storeMemoryMb } from "../../src/hosting/endpoint-pool.ts";
-import type { Capabilities } from "../../src/registry/capabilities/capabilities.ts";
-import { documentOf } from "../../src/registry/catalog/document-fields.ts";
-import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import { describedModels } from "../support/described-models.ts";
 import { createFakeMonitor } from "../support/fake-monitor.ts";
 import { syntheticDescription, syntheticEntries } from "../support/synthetic-catalog.ts";
 import type { Measure } from "./proxy/report.ts";
+import type { Capabilities } from "../../src/registry/capabilities.ts";
+import { documentOf } from "../../src/registry/catalog.ts";
+import { createCatalog } from "../support/catalog-entry.ts";
 
 interface Size {
   readonly entries: number;

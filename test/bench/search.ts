@@ -1,9 +1,9 @@
-import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import type { Finder } from "../../src/registry/find/finder.ts";
 import { describedModels } from "../support/described-models.ts";
 import { syntheticDescription, syntheticEntries } from "../support/synthetic-catalog.ts";
 import { measureDataset } from "./registry-dataset.ts";
 import { type Measure, printTable, writeReport } from "./proxy/report.ts";
+import type { CatalogEntry } from "../../src/registry/catalog.ts";
+import type { Finder } from "../../src/registry/find.ts";
 
 const queries = [
   "protein",

@@ -1,5 +1,4 @@
 import { cpus } from "node:os";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { type Comparison, compareWithTruth } from "../support/compare-with-truth.ts";
 import { type DataShape, describedUnits, type Triple } from "../support/described-data.ts";
 import { createEndpointDescriber } from "../support/endpoint-describer.ts";
@@ -13,6 +12,7 @@ import { type DataTruth, truthOf } from "../support/void-truth.ts";
 import { rounded, writeReport } from "./proxy/report.ts";
 import { describeInProcess } from "./void/describe-in-process.ts";
 import { printRows } from "./void/print-rows.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 /** One description of an endpoint without limits. */
 interface SizeMeasure {

@@ -1,8 +1,6 @@
 import { Writer } from "n3";
 import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { descriptionQuads } from "../../src/registry/descriptions/description-quads.ts";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { canonicalRow, canonicalTerm } from "../support/canonical-answer.ts";
 import { describedUnits, type Triple, unitText } from "../support/described-data.ts";
 import { createEndpointDescriber } from "../support/endpoint-describer.ts";
@@ -10,6 +8,7 @@ import { createPlannedComunica, type PlannedComunica, type PlannedSource } from 
 import { enginePolicies } from "../support/simulated-engine/policy.ts";
 import { type SimulatedEngines, startSimulatedEngines } from "../support/simulated-engine/start-engines.ts";
 import { type ViewQuery, viewQueries } from "../support/view-queries.ts";
+import { descriptionQuads, type VoidDescription } from "../../src/registry/descriptions.ts";
 
 const seed = 20_240_601;
 const queriesPerEngine = 20;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { compareWithTruth } from "../support/compare-with-truth.ts";
 import { describedUnits } from "../support/described-data.ts";
 import { createEndpointDescriber, type EndpointDescriber } from "../support/endpoint-describer.ts";
@@ -10,6 +9,7 @@ import {
   startSimulatedEngines,
 } from "../support/simulated-engine/start-engines.ts";
 import { truthOf } from "../support/void-truth.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 const shape = { seed: 20_240_601, triples: 1_000, classes: 8, maxProperties: 12 };
 const truth = truthOf([...describedUnits(shape)].flat());

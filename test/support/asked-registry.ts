@@ -5,9 +5,7 @@ import { vocabularyQuads } from "../../src/dataset/vocabulary.ts";
 import { EndpointPool } from "../../src/hosting/endpoint-pool.ts";
 import type { HttpDeps } from "../../src/http/http-deps.ts";
 import type { Incident } from "../../src/monitor/monitor.ts";
-import type { Capabilities } from "../../src/registry/capabilities/capabilities.ts";
 import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { describedModels } from "./described-models.ts";
 import { createFakeMonitor, type Fate } from "./fake-monitor.ts";
 import { fakeSettings } from "./fake-query-service.ts";
@@ -15,6 +13,8 @@ import { fakeNowMs } from "./http-deps.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { incident } from "./monitor-records.ts";
 import { newFolder } from "./scratch-folder.ts";
+import type { Capabilities } from "../../src/registry/capabilities.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 /** The endpoints of the known state, and how they have fared. */
 const fateOf: Readonly<Record<string, Fate>> = {

@@ -12,21 +12,20 @@ import type { KnownCapabilities } from "../../src/plan/plan-request.ts";
 import { Admission } from "../../src/query/admission.ts";
 import { createQueryService } from "../../src/query/create-query-service.ts";
 import type { QueryRequest } from "../../src/query/query-service.ts";
-import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import { bytesOf } from "../../src/results/gathered-body.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
-import { EndpointModels } from "../../src/registry/model/endpoint-models.ts";
 import { createTripleKeeper } from "../../src/selection/endpoint-keys.ts";
 import type { ReadTriple } from "../../src/registry/descriptions/compute/read-whole.ts";
 import { openSources } from "../../src/selection/open-sources.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type CanonicalAnswer, storeAnswer, toAnswer } from "./canonical-answer.ts";
-import { catalogEntry } from "./catalog-entry.ts";
+import { catalogEntry, createCatalog } from "./catalog-entry.ts";
 import type { Triple } from "./described-data.ts";
 import { createSimulatedClock } from "./simulated-clock.ts";
 import { sparqlAsker } from "./sparql-asker.ts";
 import { truthfulDescription } from "./truthful-description.ts";
 import { truthOf } from "./void-truth.ts";
+import { EndpointModels } from "../../src/registry/model.ts";
 
 const publicUrl = "http://fedway.example";
 /** Exclusions count so long. */

@@ -4,9 +4,9 @@ import type {
   FactStatus,
   ObjectPartition,
   PropertyPartition,
-  VoidDescription,
 } from "../../src/registry/descriptions/void-description.ts";
 import type { ClassTruth, DataTruth, PropertyTruth } from "./void-truth.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 /** How a description compares with what is true. Lists name the statements, so that a failing test says which. */
 export interface Comparison {

@@ -1,16 +1,15 @@
 import { createPlanner, type PlanRequest } from "../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../src/plan/query-plan.ts";
-import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
 import { FactTable } from "../../src/selection/fact-table.ts";
 import { selectSources } from "../../src/selection/select-sources.ts";
 import { factsOf } from "../../src/selection/source-facts.ts";
-import { catalogEntry } from "./catalog-entry.ts";
+import { catalogEntry, createCatalog } from "./catalog-entry.ts";
 import { describedModels } from "./described-models.ts";
 import type { Triple } from "./described-data.ts";
 import { truthfulDescription } from "./truthful-description.ts";
 import { truthOf } from "./void-truth.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 const x = (name: string): string => `<http://x.example/${name}>`;

@@ -1,11 +1,11 @@
 import type { EndpointStatus } from "../../src/registry/find/answers.ts";
-import { Finder } from "../../src/registry/find/finder.ts";
 import type { Harvest } from "../../src/registry/find/read/harvest.ts";
-import type { Catalog, CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
-import type { PublishedFacts } from "../../src/registry/catalog/published/published-facts.ts";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
-import { EndpointModels, type ModelLimits } from "../../src/registry/model/endpoint-models.ts";
+import { type ModelLimits } from "../../src/registry/model/endpoint-models.ts";
+import { Finder } from "../../src/registry/find.ts";
+import type { Catalog, CatalogEntry, PublishedFacts } from "../../src/registry/catalog.ts";
+import { createCatalog } from "./catalog-entry.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
+import { EndpointModels } from "../../src/registry/model.ts";
 
 type FinderOptions = ConstructorParameters<typeof Finder>[0];
 

@@ -6,10 +6,10 @@ import {
   type DescribeOptions,
   type DescribeTarget,
 } from "../../src/registry/descriptions/compute/describer.ts";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { type DistinctFault, withDistinctFault } from "./distinct-faults.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 /** Describes endpoints of this machine, through the real transport. */
 export interface EndpointDescriber {

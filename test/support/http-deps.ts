@@ -2,7 +2,6 @@ import { fileURLToPath } from "node:url";
 import { openClientKeys } from "../../src/clients/client-keys.ts";
 import { systemClock } from "../../src/clock.ts";
 import type { HttpDeps } from "../../src/http/http-deps.ts";
-import type { EditableCatalog } from "../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
 import { describedModels } from "./described-models.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
@@ -11,6 +10,7 @@ import type { Store } from "../../src/store/store.ts";
 import { shapesFile } from "./catalog-folder.ts";
 import { createFakeMonitor } from "./fake-monitor.ts";
 import { createFakeQueryService, type FakeQueryService, fakeSettings } from "./fake-query-service.ts";
+import type { EditableCatalog } from "../../src/registry/catalog.ts";
 
 /** One request as it was reported to the metrics. */
 type Observed = Parameters<HttpDeps["metrics"]["observeRequest"]>[0];

@@ -3,11 +3,10 @@ import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../src/plan/query-plan.ts";
-import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { QueryResult } from "../../src/results/model.ts";
 import type { QueryConstruct } from "../../src/sparql/patterns.ts";
 import type { SparqlClient } from "../../src/outbound/sparql-request.ts";
-import { catalogEntry } from "./catalog-entry.ts";
+import { catalogEntry, createCatalog } from "./catalog-entry.ts";
 import { toBounds } from "./engine-answer.ts";
 import { createStoreClient, type StoreClient } from "./store-client.ts";
 

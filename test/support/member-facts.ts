@@ -1,8 +1,6 @@
 import oxigraph from "oxigraph";
 import type { KnownSources } from "../../src/plan/plan-request.ts";
 import type { PlannedEndpoint } from "../../src/plan/query-plan.ts";
-import { EndpointModels } from "../../src/registry/model/endpoint-models.ts";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
 import { FactTable } from "../../src/selection/fact-table.ts";
 import { selectSources } from "../../src/selection/select-sources.ts";
@@ -11,6 +9,8 @@ import type { Triple } from "./described-data.ts";
 import type { Knowledge } from "./federated-case.ts";
 import { truthfulDescription } from "./truthful-description.ts";
 import { truthOf } from "./void-truth.ts";
+import { EndpointModels } from "../../src/registry/model.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 const seenAt = "2026-01-01T00:00:00.000Z";
 const hourMs = 3_600_000;

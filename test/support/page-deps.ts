@@ -1,14 +1,13 @@
 import type { HttpDeps } from "../../src/http/http-deps.ts";
-import type { Capabilities } from "../../src/registry/capabilities/capabilities.ts";
-import type { CatalogEntry, EditableCatalog, Federation } from "../../src/registry/catalog/catalog.ts";
-import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import { describedModels } from "./described-models.ts";
-import { catalogEntry } from "./catalog-entry.ts";
+import { catalogEntry, createCatalog } from "./catalog-entry.ts";
 import { createFakeMonitor, type FakeMonitorOptions, fates } from "./fake-monitor.ts";
 import { fakeSettings } from "./fake-query-service.ts";
 import { fakeNowMs } from "./http-deps.ts";
 import { sampleDescription } from "./sample-description.ts";
 import { syntheticEntries } from "./synthetic-catalog.ts";
+import type { Capabilities } from "../../src/registry/capabilities.ts";
+import type { CatalogEntry, EditableCatalog, Federation } from "../../src/registry/catalog.ts";
 
 /** A catalogue in memory that nobody changes. */
 export function readOnlyCatalog(

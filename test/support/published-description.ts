@@ -1,4 +1,5 @@
-import type { Count, VoidDescription } from "../../src/registry/descriptions/void-description.ts";
+import type { Count } from "../../src/registry/descriptions/void-description.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 const claim = (value: number): Count => ({ value, status: "claimed", record: 0 });
 

@@ -1,9 +1,9 @@
-import type { KnownSchema } from "../../src/registry/model/schema.ts";
 import { existsSync, readFileSync } from "node:fs";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import type { Triple } from "./described-data.ts";
 import { truthfulDescription } from "./truthful-description.ts";
 import { truthOf } from "./void-truth.ts";
+import type { KnownSchema } from "../../src/registry/model.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = new URL("../../../shared/fkgqa/", import.meta.url);

@@ -1,9 +1,9 @@
 import { Readable, Writable } from "node:stream";
 import type { CliApp, CliIo, CommandPlugin, FolderHolder } from "../../src/cli/cli-io.ts";
 import { runCli } from "../../src/cli/program.ts";
-import type { CatalogReport } from "../../src/registry/catalog/check-catalog.ts";
 import type { ShardCommands } from "../../shards/src/cli/shard-commands.ts";
 import { addShards } from "../../shards/src/cli/shards-program.ts";
+import type { CatalogReport } from "../../src/registry/catalog.ts";
 
 /** What a command printed, asked for and how it ended. */
 export interface Outcome {

@@ -1,9 +1,5 @@
-import type {
-  Count,
-  FactStatus,
-  PropertyPartition,
-  VoidDescription,
-} from "../../src/registry/descriptions/void-description.ts";
+import type { Count, FactStatus, PropertyPartition } from "../../src/registry/descriptions/void-description.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 const count = (value: number, status: FactStatus = "exact", record = 0): Count => ({ value, status, record });
 

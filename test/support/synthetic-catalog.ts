@@ -1,9 +1,6 @@
-import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import type {
-  ClassPartition,
-  PropertyPartition,
-  VoidDescription,
-} from "../../src/registry/descriptions/void-description.ts";
+import type { ClassPartition, PropertyPartition } from "../../src/registry/descriptions/void-description.ts";
+import type { CatalogEntry } from "../../src/registry/catalog.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 const subjects =
   "proteins genes coins museums rivers cities weather persons books laws diseases roads maps songs films trials taxa molecules stations budgets".split(

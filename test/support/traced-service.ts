@@ -5,10 +5,9 @@ import { createHttpServer } from "../../src/http/server.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import { Admission } from "../../src/query/admission.ts";
 import { createQueryService } from "../../src/query/create-query-service.ts";
-import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import { createRequestSpans, type Tracer } from "../../src/telemetry/tracing.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
-import { catalogEntry } from "./catalog-entry.ts";
+import { catalogEntry, createCatalog } from "./catalog-entry.ts";
 import { createFakeDeps } from "./http-deps.ts";
 
 /** HTTP shell, query service and transport with a tracer; the rest of the shell is fake. */

@@ -1,10 +1,6 @@
-import type {
-  Count,
-  ObjectPartition,
-  PropertyPartition,
-  VoidDescription,
-} from "../../src/registry/descriptions/void-description.ts";
+import type { Count, ObjectPartition, PropertyPartition } from "../../src/registry/descriptions/void-description.ts";
 import type { DataTruth, PropertyTruth } from "./void-truth.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 const exact = (value: number): Count => ({ value, status: "exact", record: 0 });
 

@@ -1,21 +1,20 @@
 import { createQueryCheck } from "../../src/diagnosis/check/query-check.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import type { KnownSources } from "../../src/plan/plan-request.ts";
-import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { Harvest } from "../../src/registry/find/read/harvest.ts";
-import type { VoidDescription } from "../../src/registry/descriptions/void-description.ts";
 import { termFromText } from "../../src/results/terms.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
 import { createKeyStore, createTripleKeeper, withKeys } from "../../src/selection/endpoint-keys.ts";
 import { FactTable } from "../../src/selection/fact-table.ts";
 import { selectSources } from "../../src/selection/select-sources.ts";
 import { factsOf } from "../../src/selection/source-facts.ts";
-import { catalogEntry } from "./catalog-entry.ts";
+import { catalogEntry, createCatalog } from "./catalog-entry.ts";
 import { describedModels } from "./described-models.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { triplesOf } from "./published-questions.ts";
 import { truthfulDescription } from "./truthful-description.ts";
 import { truthOf } from "./void-truth.ts";
+import type { VoidDescription } from "../../src/registry/descriptions.ts";
 
 const seenAt = "2026-01-01T00:00:00.000Z";
 const dayMs = 86_400_000;

@@ -2,8 +2,6 @@ import { fileURLToPath } from "node:url";
 import { createEmbedder, type Embedder } from "../../../src/embeddings/embedder.ts";
 import { openLocalModel } from "../../../src/embeddings/local-model.ts";
 import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
-import type { EndpointModel } from "../../../src/registry/model/endpoint-models.ts";
-import type { Finder } from "../../../src/registry/find/finder.ts";
 import type { Harvest } from "../../../src/registry/find/read/harvest.ts";
 import { schemaGraph, textsOf } from "../../../src/registry/find/tables/schema-graph.ts";
 import { describedModels } from "../../support/described-models.ts";
@@ -14,6 +12,8 @@ import { printRows } from "../void/print-rows.ts";
 import { harvestOf } from "./values.ts";
 import { fixedTerms, termEndpoints } from "./linking/fixed-terms.ts";
 import { type Described, nineEndpoints, type Question, questions, shardEndpoints } from "./linking/question-sets.ts";
+import type { EndpointModel } from "../../../src/registry/model.ts";
+import type { Finder } from "../../../src/registry/find.ts";
 
 /** How well a linker does, in shares of the questions. */
 interface Figures {

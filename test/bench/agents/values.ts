@@ -2,7 +2,6 @@ import type * as RDF from "@rdfjs/types";
 import { systemClock } from "../../../src/clock.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { xsd } from "../../../src/rdf/vocabularies.ts";
-import { schemaView } from "../../../src/registry/schema/schema-view.ts";
 import type { Harvest } from "../../../src/registry/find/read/harvest.ts";
 import { createHarvester } from "../../../src/registry/find/read/harvester.ts";
 import { createValueIndex } from "../../../src/registry/find/tables/value-index.ts";
@@ -11,6 +10,7 @@ import { publishedData, publishedQuestions, publishedSources } from "../../suppo
 import { sparqlAsker } from "../../support/sparql-asker.ts";
 import { startSparqlTestServer } from "../../support/sparql-test-server.ts";
 import { printRows } from "../void/print-rows.ts";
+import { schemaView } from "../../../src/registry/schema.ts";
 
 const budget = 2_000;
 const hits = 10;

@@ -1,13 +1,13 @@
 import { estimateTokens } from "../../../src/token-estimate.ts";
 import { parseTurtle } from "../../../src/rdf/turtle.ts";
 import { writeTurtle } from "../../../src/rdf/write-turtle.ts";
-import { type SchemaDetail, schemaView } from "../../../src/registry/schema/schema-view.ts";
-import { descriptionQuads } from "../../../src/registry/descriptions/description-quads.ts";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
+import { type SchemaDetail } from "../../../src/registry/schema/schema-view.ts";
 import { describedUnits } from "../../support/described-data.ts";
 import { truthfulDescription } from "../../support/truthful-description.ts";
 import { truthOf } from "../../support/void-truth.ts";
 import { printRows } from "../void/print-rows.ts";
+import { schemaView } from "../../../src/registry/schema.ts";
+import { descriptionQuads, type VoidDescription } from "../../../src/registry/descriptions.ts";
 
 const details: readonly SchemaDetail[] = ["summary", "classes", "lines", "paths", "void"];
 const budget = 2_000;

@@ -5,10 +5,10 @@ import { Evaluators } from "../../../src/engine/evaluators/evaluators.ts";
 import { type Executor, createInProcessExecutor } from "../../../src/engine/executor.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { resultFormats } from "../../../src/results/formats.ts";
 import { bytesOf } from "../../../src/results/gathered-body.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
+import { createCatalog } from "../../support/catalog-entry.ts";
 
 // A server that does nothing but evaluate: in its own process ("in-process") or in evaluators ("evaluators N"). Prints
 // its origin when it is ready. GET /health answers at once; POST / evaluates the query in the body.

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { createEndpointDescriber } from "../../support/endpoint-describer.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 
 /** What the process that describes one endpoint says when it is done. */
 export interface ProcessReport {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { loadCatalog, readPublished } from "../../../src/registry/catalog/read-files.ts";
-import { refreshPublished } from "../../../src/registry/catalog/published/refresh-published.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
+import { refreshPublished } from "../../../src/registry/catalog.ts";
 
 const catalogDir = fileURLToPath(new URL("../../../catalog", import.meta.url));
 const shipped = join(catalogDir, "published");

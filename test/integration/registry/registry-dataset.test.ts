@@ -3,10 +3,10 @@ import { documentQuads } from "../../../src/dataset/endpoint-graphs.ts";
 import { vocabularyQuads } from "../../../src/dataset/vocabulary.ts";
 import { dcterms, fedway, rdfs } from "../../../src/rdf/vocabularies.ts";
 import { createShapeCheck } from "../../../src/registry/catalog/check-catalog.ts";
-import { probedConstructs } from "../../../src/registry/capabilities/capabilities.ts";
 import { openAskedRegistry } from "../../support/asked-registry.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { shapesFile } from "../../support/catalog-folder.ts";
+import { probedConstructs } from "../../../src/registry/capabilities.ts";
 
 type Registry = Awaited<ReturnType<typeof openAskedRegistry>>;
 

@@ -4,13 +4,13 @@ import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { createHarvester } from "../../../src/registry/find/read/harvester.ts";
 import { createValueIndex, type ValueIndex } from "../../../src/registry/find/tables/value-index.ts";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { createEndpointDescriber } from "../../support/endpoint-describer.ts";
 import { until } from "../../support/eventually.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 import { sparqlAsker } from "../../support/sparql-asker.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 const label = "<http://www.w3.org/2000/01/rdf-schema#label>";

@@ -1,8 +1,6 @@
 import { Writer } from "n3";
 import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { descriptionQuads } from "../../../src/registry/descriptions/description-quads.ts";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { canonicalRow, canonicalTerm } from "../../support/canonical-answer.ts";
 import { type Comparison, compareWithTruth } from "../../support/compare-with-truth.ts";
 import { describedText, describedUnits } from "../../support/described-data.ts";
@@ -13,6 +11,7 @@ import { startVirtuoso } from "../../support/engines/virtuoso.ts";
 import { createPlannedComunica, type PlannedSource } from "../../support/planned-comunica.ts";
 import { viewQueries } from "../../support/view-queries.ts";
 import { truthOf } from "../../support/void-truth.ts";
+import { descriptionQuads, type VoidDescription } from "../../../src/registry/descriptions.ts";
 
 const shape = { seed: 20_240_601, triples: 100_000, classes: 50, maxProperties: 20 };
 const dataGraph = "http://data.example/graph";

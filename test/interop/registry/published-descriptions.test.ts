@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { type Comparison, compareWithTruth } from "../../support/compare-with-truth.ts";
 import { describedText, describedUnits } from "../../support/described-data.ts";
 import { createEndpointDescriber, type EndpointDescriber } from "../../support/endpoint-describer.ts";
@@ -9,6 +8,7 @@ import { asRetrieved, goneTerms, listsOnly, scaled, withGoneTerms } from "../../
 import { startSparqlTestServer } from "../../support/sparql-test-server.ts";
 import { truthfulDescription } from "../../support/truthful-description.ts";
 import { truthOf } from "../../support/void-truth.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 
 // The blank nodes of a file that is loaded twice are different ones.
 const shape = { seed: 20_240_601, triples: 2_000, classes: 12, maxProperties: 12, blankNodes: false };

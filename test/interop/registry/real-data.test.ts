@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { compareWithTruth } from "../../support/compare-with-truth.ts";
 import type { Triple } from "../../support/described-data.ts";
 import type { DistinctFault } from "../../support/distinct-faults.ts";
@@ -9,6 +8,7 @@ import { startFuseki } from "../../support/engines/fuseki.ts";
 import { startVirtuoso } from "../../support/engines/virtuoso.ts";
 import { startSparqlTestServer } from "../../support/sparql-test-server.ts";
 import { truthOf } from "../../support/void-truth.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 
 /** The vocabularies that are installed as npm packages (that of SHACL with its validator): what people wrote. */
 const folder = new URL("../../../node_modules/@vocabulary/", import.meta.url).pathname;

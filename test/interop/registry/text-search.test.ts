@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { probeCapabilities } from "../../../src/registry/capabilities/prober.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { createEngineSearch } from "../../../src/registry/find/read/engine-search.ts";
-import { catalogEntry } from "../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../support/catalog-entry.ts";
 import type { Engine } from "../../support/engines/engine.ts";
 import { startFuseki } from "../../support/engines/fuseki.ts";
 import { startVirtuoso } from "../../support/engines/virtuoso.ts";

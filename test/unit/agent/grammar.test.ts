@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type GrammarRequest, sparqlGrammar } from "../../../src/agent/grammar/sparql-grammar.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { parseQuery, withServiceUrls } from "../../../src/sparql/query.ts";
 import { describedUnits } from "../../support/described-data.ts";
 import { readGbnf, sentencesOf } from "../../support/grammar-sampler.ts";
@@ -9,6 +8,7 @@ import { descriptionTerms } from "../../support/published-questions.ts";
 import { truthfulDescription } from "../../support/truthful-description.ts";
 import { truthOf } from "../../support/void-truth.ts";
 import { toCatalog, toEntry } from "../plan/plan-cases.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 
 /** A graph with odd IRIs, classes that share properties, links between classes and values of all kinds. */
 function descriptionOf(seed: number, classes: number): VoidDescription {

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { searchTerms } from "../../../src/agent/tools/search-terms.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import type { Harvest } from "../../../src/registry/find/read/harvest.ts";
-import { type PublishedFacts, publishedKey } from "../../../src/registry/catalog/published/published-facts.ts";
-import { catalogEntry } from "../../support/catalog-entry.ts";
+import { publishedKey } from "../../../src/registry/catalog/published/published-facts.ts";
+import { catalogEntry, createCatalog } from "../../support/catalog-entry.ts";
 import { describedModels } from "../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../support/synthetic-catalog.ts";
+import type { PublishedFacts } from "../../../src/registry/catalog.ts";
 
 const ex = "http://ex.example/";
 const names = ["Þorsteinsson", "Ada Müller", "Москва", "Berlin", "Berlin Marathon", "Åsa Løvås", "Αθήνα"];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { CatalogReport } from "../../../src/registry/catalog/check-catalog.ts";
 import { cli } from "../../support/run-cli.ts";
+import type { CatalogReport } from "../../../src/registry/catalog.ts";
 
 const clean: CatalogReport = { files: 2, endpoints: 1, federations: 1, findings: [], conforms: true };
 const broken: CatalogReport = {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Capabilities, ProbeOutcome } from "../../../src/registry/capabilities/capabilities.ts";
+import type { ProbeOutcome } from "../../../src/registry/capabilities/capabilities.ts";
 import type { ScorePart, WindowSummary } from "../../../src/monitor/monitor.ts";
 import { type ScoreInput, scoreOf } from "../../../src/monitor/score.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { sampleDescription } from "../../support/sample-description.ts";
+import type { Capabilities } from "../../../src/registry/capabilities.ts";
 
 const window = (name: WindowSummary["window"], more: Partial<WindowSummary> = {}): WindowSummary => ({
   window: name,

@@ -4,8 +4,8 @@ import { createPlanner, type PlanRequest } from "../../../src/plan/create-planne
 import { toPlanDescription } from "../../../src/query/explain.ts";
 import { planText } from "../../../src/views/plan-view.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { inFull, toCatalog, toEntry } from "./plan-cases.ts";
+import type { CatalogEntry } from "../../../src/registry/catalog.ts";
 
 const noon = Date.UTC(2026, 0, 1, 12);
 const catalog = toCatalog(

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
-import { publishedFacts } from "../../../src/registry/catalog/published/published-facts.ts";
 import { toEntry } from "./plan-cases.ts";
+import { createCatalog, publishedFacts } from "../../support/catalog-entry.ts";
 
 const label = "http://wikiba.se/ontology#label";
 const source = { repo: "owner/queries", commit: "abc", path: "x", date: "2026-01-01", licence: "MIT" };

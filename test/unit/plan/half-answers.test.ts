@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
-import { partsOf } from "../../../src/registry/schema/split-classes.ts";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
-import { catalogEntry } from "../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../support/catalog-entry.ts";
 import type { Triple } from "../../support/described-data.ts";
 import { describedModels } from "../../support/described-models.ts";
 import { truthfulDescription } from "../../support/truthful-description.ts";
 import { truthOf } from "../../support/void-truth.ts";
+import { partsOf } from "../../../src/registry/schema.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 const ns = "http://x.example/";

@@ -3,8 +3,8 @@ import { createPlanner, type PlanRequest } from "../../../src/plan/create-planne
 import { toPlanDescription } from "../../../src/query/explain.ts";
 import { planText } from "../../../src/views/plan-view.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import type { Catalog, Federation } from "../../../src/registry/catalog/catalog.ts";
 import { summary, toCatalog, toEntry } from "./plan-cases.ts";
+import type { Catalog, Federation } from "../../../src/registry/catalog.ts";
 
 const federation = (id: string, members: readonly string[]): Federation => ({
   id,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
-import { publishedFacts } from "../../../src/registry/catalog/published/published-facts.ts";
 import { summary, toCatalog, toEntry } from "./plan-cases.ts";
+import { createCatalog, publishedFacts } from "../../support/catalog-entry.ts";
 
 const catalog = toCatalog([
   toEntry("uniprot", { url: "https://sparql.uniprot.org/sparql" }),

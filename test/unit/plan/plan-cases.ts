@@ -3,9 +3,8 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import type { Catalog, CatalogEntry, Federation } from "../../../src/registry/catalog/catalog.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
-import { catalogEntry } from "../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../support/catalog-entry.ts";
+import type { Catalog, CatalogEntry, Federation } from "../../../src/registry/catalog.ts";
 
 type PlannerOptions = Parameters<typeof createPlanner>[0];
 

@@ -10,8 +10,7 @@ import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
 import { Admission } from "../../../src/query/admission.ts";
 import { createQueryService } from "../../../src/query/create-query-service.ts";
 import { ownRun, type QueryRequest, type QueryService } from "../../../src/query/query-service.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
-import { catalogEntry } from "../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../support/catalog-entry.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 
 const a = "http://a.example/sparql";

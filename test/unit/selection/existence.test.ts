@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { FederatedPlan, PlannedEndpoint } from "../../../src/plan/query-plan.ts";
 import { Existence } from "../../../src/selection/existence.ts";
-import { EndpointModels } from "../../../src/registry/model/endpoint-models.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import { askedPatterns, selectAsked } from "../../../src/selection/select-sources.ts";
 import { type Interference, rowsAnswer, scriptedAsker } from "../../support/scripted-asker.ts";
 import { createSimulatedClock } from "../../support/simulated-clock.ts";
+import { EndpointModels } from "../../../src/registry/model.ts";
 
 const urlOf = (id: string): string => `http://${id}.example/sparql`;
 const data = {

@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 import { FactFollower } from "../../../src/selection/follow-facts.ts";
 import { createTripleKeeper } from "../../../src/selection/endpoint-keys.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { describedModels } from "../../support/described-models.ts";
 import { described } from "../../support/described-members.ts";
 import { eventually } from "../../support/eventually.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 
 const url = "http://people.example/sparql";
 const ann = DataFactory.namedNode("http://x.example/ann");

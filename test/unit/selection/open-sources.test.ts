@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { steadyClock } from "../../../src/clock.ts";
 import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
-import { EndpointModels } from "../../../src/registry/model/endpoint-models.ts";
 import { openSources } from "../../../src/selection/open-sources.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { eventually } from "../../support/eventually.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { scriptedAsker } from "../../support/scripted-asker.ts";
+import { EndpointModels } from "../../../src/registry/model.ts";
 
 const ids = Array.from({ length: 8 }, (_, n) => `m${n}`);
 const urlOf = (id: string): string => `http://${id}.example/sparql`;

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { toPlanDescription } from "../../../src/query/explain.ts";
 import { planText } from "../../../src/views/plan-view.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import type { FactStatus, VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
+import type { FactStatus } from "../../../src/registry/descriptions/void-description.ts";
 import { described, type KnownMembers as Known, planWithFacts } from "../../support/described-members.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 
 /** `direct ID`, or the members and `key: members -certificate*count` of each pattern. */
 function told(plan: QueryPlan): string {

@@ -3,9 +3,9 @@ import { DataFactory } from "n3";
 import { expect, it } from "vitest";
 import { createRandom, type Random } from "../../support/random.ts";
 import { termToText } from "../../../src/results/terms.ts";
-import { EndpointModels } from "../../../src/registry/model/endpoint-models.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import { hashTerm, hashUnit, TripleCopy } from "../../../src/selection/triple-copy.ts";
+import { EndpointModels } from "../../../src/registry/model.ts";
 
 type Pattern = readonly [string, string, string];
 

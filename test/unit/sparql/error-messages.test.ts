@@ -2,9 +2,8 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { tokenize } from "../../../src/sparql/query.ts";
-import { catalogEntry } from "../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../support/catalog-entry.ts";
 
 const publicUrl = "http://fedway.example";
 const catalog = createCatalog([catalogEntry("a"), catalogEntry("b")], [], { publicUrl });

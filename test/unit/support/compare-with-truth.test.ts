@@ -1,10 +1,10 @@
 import oxigraph from "oxigraph";
 import { describe, expect, it } from "vitest";
-import type { VoidDescription } from "../../../src/registry/descriptions/void-description.ts";
 import { compareWithTruth } from "../../support/compare-with-truth.ts";
 import { describedText, describedUnits } from "../../support/described-data.ts";
 import { truthfulDescription } from "../../support/truthful-description.ts";
 import { truthOf } from "../../support/void-truth.ts";
+import type { VoidDescription } from "../../../src/registry/descriptions.ts";
 
 const shape = { seed: 7, triples: 1_500, classes: 8 };
 const truth = truthOf([...describedUnits(shape)].flat());

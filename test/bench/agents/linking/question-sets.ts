@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import type { PropertyPartition, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
+import type { PropertyPartition } from "../../../../src/registry/descriptions/void-description.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { publishedData, publishedQuestions, triplesOf } from "../../../support/published-questions.ts";
 import { buildPublishedShards, publishedDatasets } from "../../../support/published-shards.ts";
 import { truthfulDescription } from "../../../support/truthful-description.ts";
 import { truthOf } from "../../../support/void-truth.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 /** An endpoint as a search meets it. */
 export interface Described {

@@ -8,7 +8,6 @@ import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../../src/plan/query-plan.ts";
 import { type EndpointView, endpointView } from "../../../../src/registry/capabilities/capabilities.ts";
 import { probeCapabilities } from "../../../../src/registry/capabilities/prober.ts";
-import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
 import {
   bindingsAnswer,
@@ -17,7 +16,7 @@ import {
   type CanonicalAnswer,
   toAnswer,
 } from "../../../support/canonical-answer.ts";
-import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
 import {
   type LimitedEndpoint,
   type LimitedEndpointOptions,

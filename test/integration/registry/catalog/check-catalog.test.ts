@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type CatalogReport, checkCatalog } from "../../../../src/registry/catalog/check-catalog.ts";
 import {
   type CatalogFolder,
   createCatalogFolder,
@@ -7,6 +6,7 @@ import {
   federationTurtle,
   shapesFile,
 } from "../../../support/catalog-folder.ts";
+import { type CatalogReport, checkCatalog } from "../../../../src/registry/catalog.ts";
 
 type CheckCatalogOptions = Parameters<typeof checkCatalog>[0];
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
-import type { CatalogWrite, EditableCatalog } from "../../../../src/registry/catalog/catalog.ts";
+import type { CatalogWrite } from "../../../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../../../src/registry/catalog/open-catalog.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
@@ -15,6 +15,7 @@ import {
   shapesFile,
 } from "../../../support/catalog-folder.ts";
 import { isIsomorphic } from "../../../support/graph-generator.ts";
+import type { EditableCatalog } from "../../../../src/registry/catalog.ts";
 
 type OpenCatalogOptions = Parameters<typeof openCatalog>[0];
 

@@ -3,10 +3,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it } from "vitest";
-import { checkCatalog } from "../../../../src/registry/catalog/check-catalog.ts";
 import { loadCatalog } from "../../../../src/registry/catalog/read-files.ts";
 import { federationTurtle, shapesFile } from "../../../support/catalog-folder.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
+import { checkCatalog } from "../../../../src/registry/catalog.ts";
 
 let dir = "";
 beforeEach(async () => {

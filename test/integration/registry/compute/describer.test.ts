@@ -4,12 +4,12 @@ import {
   type DescribeOptions,
   type DescribeTarget,
 } from "../../../../src/registry/descriptions/compute/describer.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits, type Triple } from "../../../support/described-data.ts";
 import { type DataTruth, truthOf } from "../../../support/void-truth.ts";
 import { createPolicyAsker, endpointUrl, type Policy, type PolicyAsker } from "./policy-asker.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const shape = { seed: 5, triples: 700, classes: 8, maxProperties: 12 };
 const instant = {

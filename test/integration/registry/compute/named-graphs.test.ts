@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createDescriber, type DescribeOptions } from "../../../../src/registry/descriptions/compute/describer.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
-import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits } from "../../../support/described-data.ts";
 import { type DataTruth, truthOf } from "../../../support/void-truth.ts";
 import { createPolicyAsker, type Policy, type PolicyAsker } from "./policy-asker.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
+import { schemaView } from "../../../../src/registry/schema.ts";
 
 const shape = { seed: 5, triples: 700, classes: 8, maxProperties: 12 };
 const instant = { ...systemClock, setTimeout: (run: () => void) => systemClock.setTimeout(run, 0) };

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createDescriber } from "../../../../src/registry/descriptions/compute/describer.ts";
-import { descriptionQuads } from "../../../../src/registry/descriptions/description-quads.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { createVoidRetriever } from "../../../../src/registry/descriptions/void-retriever.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
@@ -10,6 +8,7 @@ import { asRetrieved, goneTerms, listsOnly, scaled, withGoneTerms } from "../../
 import { truthfulDescription } from "../../../support/truthful-description.ts";
 import { truthOf } from "../../../support/void-truth.ts";
 import { createPolicyAsker, endpointUrl, type Policy, type PolicyAsker } from "./policy-asker.ts";
+import { descriptionQuads, type VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const triples = [...describedUnits({ seed: 5, triples: 800, classes: 8, maxProperties: 12 })].flat();
 const truth = truthOf(triples);

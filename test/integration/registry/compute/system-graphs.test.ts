@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { createDescriber } from "../../../../src/registry/descriptions/compute/describer.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { scriptedAsker } from "../../../support/scripted-asker.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const url = "http://virtuoso.example/sparql";
 const data = `

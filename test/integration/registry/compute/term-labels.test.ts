@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
 import { describedModels } from "../../../support/described-models.ts";
-import { descriptionQuads } from "../../../../src/registry/descriptions/description-quads.ts";
-import { checkDescription, type VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
+import { checkDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { createEndpointDescriber } from "../../../support/endpoint-describer.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../../support/sparql-test-server.ts";
+import { schemaView } from "../../../../src/registry/schema.ts";
+import { descriptionQuads, type VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const rdfs = "http://www.w3.org/2000/01/rdf-schema#";

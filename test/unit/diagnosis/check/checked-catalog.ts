@@ -2,9 +2,10 @@ import { createQueryCheck } from "../../../../src/diagnosis/check/query-check.ts
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import type { Harvest } from "../../../../src/registry/find/read/harvest.ts";
-import type { PropertyPartition, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
+import type { PropertyPartition } from "../../../../src/registry/descriptions/void-description.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const foaf = "http://xmlns.com/foaf/0.1/";
 const ex = "http://vocabulary.example/";

@@ -7,9 +7,8 @@ import type { Probe } from "../../../../src/query/probe.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import { Admission } from "../../../../src/query/admission.ts";
-import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { literalFromParts, nodeFromIri } from "../../../../src/results/terms.ts";
-import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
 
 interface JsonTerm {
   readonly type: string;

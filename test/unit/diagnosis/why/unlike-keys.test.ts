@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { unlikeKeys, unlikeText } from "../../../../src/diagnosis/why/unlike-keys.ts";
-import { PrefixTable } from "../../../../src/registry/schema/prefixes.ts";
 import type { HarvestRow } from "../../../../src/registry/find/read/harvest.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
+import { PrefixTable } from "../../../../src/registry/schema.ts";
 
 const ex = "http://ex.example/ns#";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { catalogPath, catalogPathBy, readCatalogFilter } from "../../../../src/http/pages/catalog-filter.ts";
-import type { EntryFilter } from "../../../../src/registry/find/answers.ts";
+import type { EntryFilter } from "../../../../src/registry/find.ts";
 
 describe("read", () => {
   const shouldRead = (query: string, filter: EntryFilter, path: string): void =>

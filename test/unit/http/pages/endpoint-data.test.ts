@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { dataBody } from "../../../../src/http/pages/endpoint-data.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const bodyOf = (description: VoidDescription): string =>
   dataBody(

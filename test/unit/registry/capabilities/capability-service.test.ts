@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import type { Capabilities } from "../../../../src/registry/capabilities/capabilities.ts";
-import { CapabilityService } from "../../../../src/registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../../../../src/registry/capabilities/capabilities.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
 import { heardDamage } from "../../../support/heard-damage.ts";
+import { type Capabilities, CapabilityService } from "../../../../src/registry/capabilities.ts";
 
 type CapabilityServiceOptions = ConstructorParameters<typeof CapabilityService>[0];
 

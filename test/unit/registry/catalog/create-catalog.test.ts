@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import { createCatalog, looseKey, urlKeys } from "../../../../src/registry/catalog/index-catalog.ts";
-import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { looseKey, urlKeys } from "../../../../src/registry/catalog/index-catalog.ts";
+import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
 
 const entry = (id: string, url: string): CatalogEntry => catalogEntry(id, { url });
 const entries = [

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { readItem } from "../../../../src/registry/catalog/parse-entry.ts";
-import { type DocumentFields, documentOf, withFields } from "../../../../src/registry/catalog/document-fields.ts";
+import { type DocumentFields, withFields } from "../../../../src/registry/catalog/document-fields.ts";
 import { parseDocument } from "../../../../src/registry/catalog/document.ts";
 import { canonicalNTriples } from "../../../../src/rdf/canonical.ts";
 import { endpointTurtle } from "../../../support/catalog-folder.ts";
+import { documentOf } from "../../../../src/registry/catalog.ts";
 
 const base = "http://fedway.example";
 const read = (turtle: string) => parseDocument(turtle, base);

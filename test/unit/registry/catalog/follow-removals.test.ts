@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { followRemovals } from "../../../../src/registry/catalog/follow-removals.ts";
-import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { createSimulatedClock, type SimulatedClock } from "../../../support/simulated-clock.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
 
 let clock: SimulatedClock;
 let entries: readonly CatalogEntry[];

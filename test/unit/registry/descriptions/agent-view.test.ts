@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { descriptionQuads, type DescriptionForm } from "../../../../src/registry/descriptions/description-quads.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
+import { type DescriptionForm } from "../../../../src/registry/descriptions/description-quads.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
+import { descriptionQuads, type VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 type Form = Omit<DescriptionForm, "view">;
 const extended: Form = { variant: "extended", url: "http://fedway.example/api/endpoints/people/void" };

@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { Handover } from "../../../../src/jobs/job-kind.ts";
 import type { JobContext, JobProgress } from "../../../../src/jobs/job-queue.ts";
-import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { DescribeOptions, DescribeTarget } from "../../../../src/registry/descriptions/compute/describer.ts";
 import { createDescriptionService } from "../../../../src/registry/descriptions/description-service.ts";
 import { createDescriptionStore } from "../../../../src/registry/descriptions/description-store.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 type DescriptionServiceOptions = Parameters<typeof createDescriptionService>[0];
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { CatalogDocument, CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import { DueDescriptions } from "../../../../src/registry/descriptions/due-descriptions.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { eventually } from "../../../support/eventually.ts";
+import type { CatalogDocument, CatalogEntry } from "../../../../src/registry/catalog.ts";
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

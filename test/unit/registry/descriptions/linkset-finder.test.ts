@@ -6,10 +6,11 @@ import {
   type FoundLinksets,
   withLinksets,
 } from "../../../../src/registry/descriptions/linkset-finder.ts";
-import type { PropertyPartition, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
+import type { PropertyPartition } from "../../../../src/registry/descriptions/void-description.ts";
 import { withDistinctFault } from "../../../support/distinct-faults.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 import { type AskerScript, type Interference, scriptedAsker } from "../../../support/scripted-asker.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const urls = { a: "http://a.example/sparql", b: "http://b.example/sparql" } as const;
 const prefixes =

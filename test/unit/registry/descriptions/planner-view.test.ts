@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { DescriptionForm } from "../../../../src/registry/descriptions/description-quads.ts";
-import { descriptionQuads } from "../../../../src/registry/descriptions/description-quads.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
+import { descriptionQuads, type VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const ns = "http://rdfs.org/ns/void#";
 const foaf = "http://xmlns.com/foaf/0.1/";

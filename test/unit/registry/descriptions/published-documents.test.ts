@@ -1,8 +1,8 @@
 import type * as RDF from "@rdfjs/types";
 import { describe, expect, it } from "vitest";
-import { catalogVoid, serviceDescription } from "../../../../src/registry/descriptions/published-documents.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
+import { catalogVoid, serviceDescription } from "../../../../src/registry/descriptions.ts";
 
 const prefixes = `
 PREFIX void: <http://rdfs.org/ns/void#> PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>

@@ -3,9 +3,8 @@ import { DataFactory } from "rdf-data-factory";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { WholeAnswer } from "../../../../src/outbound/whole-answer.ts";
-import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { createEngineSearch } from "../../../../src/registry/find/read/engine-search.ts";
-import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
 
 const terms = new DataFactory();

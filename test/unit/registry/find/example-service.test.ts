@@ -2,17 +2,17 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../../src/clock.ts";
 import type { Embedder } from "../../../../src/embeddings/embedder.ts";
-import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
-import { createExampleStore, type RawExample } from "../../../../src/registry/find/read/example.ts";
+import { createExampleStore } from "../../../../src/registry/find/read/example.ts";
 import { ExampleService } from "../../../../src/registry/find/read/example-service.ts";
-import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
 import { keepModels } from "../../../../src/registry/model/keep-models.ts";
 import { createHarvestStore } from "../../../../src/registry/find/read/harvest.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
-import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
 import { type Interference, scriptedAsker } from "../../../support/scripted-asker.ts";
+import type { RawExample } from "../../../../src/registry/find.ts";
+import { EndpointModels } from "../../../../src/registry/model.ts";
 
 const published = `
 PREFIX sh: <http://www.w3.org/ns/shacl#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>

@@ -1,9 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Federation } from "../../../../src/registry/catalog/catalog.ts";
-import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
-import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
+import type { Federation } from "../../../../src/registry/catalog.ts";
 
 const ex = "http://zoo.example/ns#";
 const name = propertyPartition(`${ex}animalName`, { triples: 9 });

@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { EntryFilter, EntryPage } from "../../../../src/registry/find/answers.ts";
-import { publishedFacts } from "../../../../src/registry/catalog/published/published-facts.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import {
   classPartition,
@@ -8,6 +6,8 @@ import {
   propertyPartition,
   syntheticEntries,
 } from "../../../support/synthetic-catalog.ts";
+import type { EntryFilter, EntryPage } from "../../../../src/registry/find.ts";
+import { publishedFacts } from "../../../support/catalog-entry.ts";
 
 const [first, second, third, fourth] = syntheticEntries(4);
 if (!first || !second || !third || !fourth) throw new Error("no entries");

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { Harvest } from "../../../../src/registry/find/read/harvest.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const town = "http://town.example/ns#";
 const music = "http://music.example/ns#";

@@ -1,8 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { HitKind, SearchRequest } from "../../../../src/registry/find/answers.ts";
-import type { Finder } from "../../../../src/registry/find/finder.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import {
   classPartition,
@@ -13,6 +11,8 @@ import {
 } from "../../../support/synthetic-catalog.ts";
 import { anyText } from "../../../support/any-text.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
+import type { Finder } from "../../../../src/registry/find.ts";
 
 const entry = (id: string, parts: Partial<CatalogEntry> = {}): CatalogEntry =>
   catalogEntry(id, { url: `https://${id}.example/sparql`, ...parts });

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
-import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { createHarvestStore, type Harvest } from "../../../../src/registry/find/read/harvest.ts";
 import { createValueService } from "../../../../src/registry/find/read/value-service.ts";
-import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { descriptionOf } from "../../../support/synthetic-catalog.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { singular, stemOf } from "../../../../src/registry/find/words/forms.ts";
 import { indexWords, queryWords } from "../../../../src/registry/find/words/question-words.ts";
-import { fold } from "../../../../src/registry/find/words/words.ts";
 import { processorMsOf } from "../../../support/held-loop.ts";
+import { fold } from "../../../../src/registry/find.ts";
 
 const shouldFold = (text: string, folded: string) =>
   it(`folds ${JSON.stringify(text)}`, () => {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { EndpointModels, type EndpointModel } from "../../../../src/registry/model/endpoint-models.ts";
-import { publishedFacts } from "../../../../src/registry/catalog/published/published-facts.ts";
-import type { KnownSchema } from "../../../../src/registry/model/schema.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
-import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { catalogEntry, publishedFacts } from "../../../support/catalog-entry.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
+import { EndpointModels, type EndpointModel, type KnownSchema } from "../../../../src/registry/model.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const ex = "http://people.example/ns#";
 const people = descriptionOf({

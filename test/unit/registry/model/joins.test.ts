@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { describeForAgent } from "../../../../src/agent/tools/describe-endpoint.ts";
 import { federationModel, splitTerms } from "../../../../src/registry/model/federation-model.ts";
-import { joinsOf } from "../../../../src/registry/model/joins.ts";
-import { Finder } from "../../../../src/registry/find/finder.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
+import { joinsOf } from "../../../../src/registry/model.ts";
+import { Finder } from "../../../../src/registry/find.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const ex = "http://shop.example/ns#";
 const orders = descriptionOf({

@@ -1,17 +1,16 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../src/clock.ts";
-import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
-import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
 import { createExampleStore } from "../../../../src/registry/find/read/example.ts";
 import { keepModels } from "../../../../src/registry/model/keep-models.ts";
 import { createHarvestStore } from "../../../../src/registry/find/read/harvest.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
-import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { lookBetweenTurns } from "../../../support/held-loop.ts";
 import { classPartition, descriptionOf, syntheticEntries } from "../../../support/synthetic-catalog.ts";
+import { EndpointModels } from "../../../../src/registry/model.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const described = (at: string) =>
   descriptionOf({

@@ -1,12 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { wellKnownNamespaces } from "../../../../src/rdf/well-known-prefixes.ts";
-import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import { oneSentence } from "../../../../src/registry/schema/one-sentence.ts";
 import { describedModels } from "../../../support/described-models.ts";
-import type { FactStatus, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
+import type { FactStatus } from "../../../../src/registry/descriptions/void-description.ts";
 import { anyText } from "../../../support/any-text.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
+import { oneSentence } from "../../../../src/registry/schema.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const iriOf = (name: string): string => {
   const [prefix = "", local = ""] = name.split(/:(.*)/s, 2);

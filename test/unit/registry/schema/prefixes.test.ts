@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { wellKnownPrefixes } from "../../../../src/rdf/well-known-prefixes.ts";
-import { PrefixTable } from "../../../../src/registry/schema/prefixes.ts";
+import { PrefixTable } from "../../../../src/registry/schema.ts";
 
 const shouldShorten = (iris: readonly string[], text: string) =>
   it(`shortens ${JSON.stringify(iris[0]).slice(0, 70)}`, () => {

@@ -1,8 +1,8 @@
 import { estimateTokens } from "../../../../src/token-estimate.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type SchemaDetail, schemaView } from "../../../../src/registry/schema/schema-view.ts";
-import type { Count, FactStatus, VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
+import { type SchemaDetail } from "../../../../src/registry/schema/schema-view.ts";
+import type { Count, FactStatus } from "../../../../src/registry/descriptions/void-description.ts";
 import {
   classPartition,
   descriptionOf,
@@ -11,6 +11,8 @@ import {
 } from "../../../support/synthetic-catalog.ts";
 import { anyText } from "../../../support/any-text.ts";
 import { processorMsOf } from "../../../support/held-loop.ts";
+import { schemaView } from "../../../../src/registry/schema.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 type SchemaRequest = Parameters<typeof schemaView>[1];
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
-import { partsOf, splitOver } from "../../../../src/registry/schema/split-classes.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { classPartition, descriptionOf } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
+import { EndpointModels } from "../../../../src/registry/model.ts";
+import { partsOf, splitOver } from "../../../../src/registry/schema.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const x = (name: string): string => `http://x.example/town#${name}`;
 const owlClass = "http://www.w3.org/2002/07/owl#Class";

@@ -1,11 +1,10 @@
 import { estimateTokens } from "../../../../src/token-estimate.ts";
 import { describe, expect, it } from "vitest";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
-import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
-import { serviceDescription } from "../../../../src/registry/descriptions/published-documents.ts";
-import type { VoidDescription } from "../../../../src/registry/descriptions/void-description.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
+import { schemaView } from "../../../../src/registry/schema.ts";
+import { serviceDescription, type VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 /** What `sparql-llm` 0.1.4 sends to an endpoint and, when that has no answer, asks of its service description. */
 const sparqlLlmQuery = `PREFIX up: <http://purl.uniprot.org/core/>

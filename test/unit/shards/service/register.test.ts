@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { withOrigin, registerShards, unregisterLost } from "../../../../shards/src/service/register.ts";
 import { entryIdOf } from "../../../../shards/src/shard-entry.ts";
-import type { EditableCatalog } from "../../../../src/registry/catalog/catalog.ts";
-import { documentOf, withFields } from "../../../../src/registry/catalog/document-fields.ts";
+import { withFields } from "../../../../src/registry/catalog/document-fields.ts";
 import type { FinishedShard, ShardDataset } from "../../../../shards/src/finished-folder.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { fakeSettings } from "../../../support/fake-query-service.ts";
 import { openTestCatalog } from "../../../support/http-deps.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
+import { type EditableCatalog, documentOf } from "../../../../src/registry/catalog.ts";
 
 const { publicUrl } = fakeSettings;
 const vocabulary = "https://harbour.example/vocabulary#";

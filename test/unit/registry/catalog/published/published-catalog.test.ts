@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createCatalog } from "../../../../../src/registry/catalog/index-catalog.ts";
 import { parseFactsFile } from "../../../../../src/registry/catalog/published/facts-file.ts";
-import { publishedFacts } from "../../../../../src/registry/catalog/published/published-facts.ts";
 import { toEntry } from "../../../plan/plan-cases.ts";
+import { createCatalog, publishedFacts } from "../../../../support/catalog-entry.ts";
 
 const sources = ["one/models", "one/models", "two/queries"].map((repo) => ({
   repo,

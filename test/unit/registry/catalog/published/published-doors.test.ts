@@ -4,11 +4,11 @@ import { createGrammars } from "../../../../../src/agent/grammar/create-grammars
 import { dataBody } from "../../../../../src/http/pages/endpoint-data.ts";
 import { createPlanner } from "../../../../../src/plan/create-planner.ts";
 import { toPlanDescription } from "../../../../../src/query/explain.ts";
-import { publishedFacts } from "../../../../../src/registry/catalog/published/published-facts.ts";
 import { describedModels } from "../../../../support/described-models.ts";
 import { readGbnf, sentencesOf } from "../../../../support/grammar-sampler.ts";
 import { classPartition, descriptionOf } from "../../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../../plan/plan-cases.ts";
+import { publishedFacts } from "../../../../support/catalog-entry.ts";
 
 const ex = "http://shop.example/ns#";
 const facts = publishedFacts({

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { describeForAgent } from "../../../../../src/agent/tools/describe-endpoint.ts";
-import { createCatalog } from "../../../../../src/registry/catalog/index-catalog.ts";
-import { publishedFacts } from "../../../../../src/registry/catalog/published/published-facts.ts";
 import { describedModels } from "../../../../support/described-models.ts";
 import { toEntry } from "../../../plan/plan-cases.ts";
+import { createCatalog, publishedFacts } from "../../../../support/catalog-entry.ts";
 
 const source = { repo: "owner/queries", commit: "abc", path: "x", date: "2026-01-01", licence: "MIT" };
 const locals = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`property${at}`, 300 - at]));
