@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { Type } from "typebox";
 import { type Clock, sleep } from "../clock.ts";
+import type { Asker } from "../outbound/whole-answer.ts";
 import type { KnownSources } from "../plan/plan-request.ts";
 import { clauseEstimates, emptyClauses } from "./clause-facts.ts";
 import { createDriftCheck, type DriftOptions } from "./check-drift.ts";
@@ -13,15 +14,16 @@ import { SourceVerifier } from "./source-verifier.ts";
 import { createCollection } from "../store/collection.ts";
 
 /** Options of opening sources. */
-interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker" | "isOwn"> {
+interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "isOwn"> {
+  readonly asker: Pick<Asker, "ask">;
   readonly catalog: FollowedParts["catalog"] & DriftOptions["catalog"];
   /** Names the data that this process hosts under a URL now, where these cannot change. */
   readonly buildOf?: ((url: string) => string | undefined) | undefined;
   /** Has an endpoint described anew whose facts were found to be wrong. */
   readonly renew: (id: string) => Promise<unknown>;
-  /** Milliseconds for which an exclusion that was verified counts. */
   readonly settings: FollowedParts["settings"] &
     DriftOptions["settings"] & {
+      /** Milliseconds for which facts count as verified by a number of triples. */
       readonly factsVerifyMs: number;
       /** Age from which answers have a note on the facts that they leave endpoints out by. */
       readonly factsNoteMs: number;
@@ -61,11 +63,11 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
     wrong.add(id);
     options.renew(id).catch(options.onFault);
   };
-  const drift = createDriftCheck({ ...options, table, end, wrong });
   const existence = new Existence({ ...options, keepMs: settings.factsVerifyMs });
   const facts = { existence, table, end, hasChanged: changes.hasChanged };
   const oldMs = settings.factsNoteMs;
   const verifier = new SourceVerifier({ ...facts, now: clock.now, narrows: follower !== undefined, oldMs });
+  const drift = createDriftCheck({ ...options, table, end, wrong, verifier });
   const ignore = options.models.follow({
     changed(after, before) {
       if (before === undefined || after?.described === before.described) return;

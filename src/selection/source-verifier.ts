@@ -1,7 +1,7 @@
 import type { AskRequest, WholeAnswer } from "../outbound/whole-answer.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint } from "../plan/query-plan.ts";
-import { allExclusions, type Exclusion, type Exclusions } from "../plan/source-selection.ts";
-import type { Existence } from "./existence.ts";
+import { allExclusions, type AskedPattern, type Exclusion, type Exclusions } from "../plan/source-selection.ts";
+import type { Contradiction, Existence, ExistenceQuestion } from "./existence.ts";
 import type { FactTable } from "./fact-table.ts";
 import { askedPatterns, selectAsked } from "./select-sources.ts";
 import { termClaims } from "./term-claims.ts";
@@ -60,7 +60,11 @@ const narrowingMs = 1_000;
 const verifyingMs = 5_000;
 /** Endpoints that wait for the background; more are verified with a later answer. */
 const mostPending = 2_000;
+/** In the background: at most 40 requests a second to all endpoints. */
 const backgroundAtOnce = 4;
+const backgroundPauseMs = 100;
+/** The number of triples alone is worth waiting for longer. */
+const countingMs = 10_000;
 
 /** The exclusions of a plan are verified until then, the first of them at this time (milliseconds since the epoch). */
 interface Verified {
@@ -74,7 +78,7 @@ export class SourceVerifier {
   readonly #verified = new WeakMap<Exclusions, Verified>();
   readonly #resting = new WeakMap<FederatedPlan, { readonly on: Exclusions | undefined }>();
   readonly #listeners = new Set<(refutation: Refutation) => void>();
-  readonly #pending = new Map<string, Exclusion>();
+  readonly #pending = new Map<string, ExistenceQuestion>();
   readonly #ending = new AbortController();
   #working: Promise<void> | undefined;
 
@@ -142,11 +146,12 @@ export class SourceVerifier {
     const { existence, hasChanged, oldMs, now } = this.#options;
     const list = this.doubtful(exclusions)?.list ?? [];
     let since = now();
-    for (const { endpoint, patterns, seenAt } of list) {
+    for (const exclusion of list) {
+      const question = this.#questionOf(exclusion);
       // Members without facts were asked.
-      const found = Number.isFinite(seenAt) ? seenAt : Number.NEGATIVE_INFINITY;
-      for (const { key } of patterns) {
-        const verified = Math.max(found, existence.lacks(endpoint, key)?.seenAt ?? Number.NEGATIVE_INFINITY);
+      const found = Number.isFinite(exclusion.seenAt) ? exclusion.seenAt : Number.NEGATIVE_INFINITY;
+      for (const pattern of exclusion.patterns) {
+        const verified = Math.max(found, existence.verified(question, pattern)?.seenAt ?? Number.NEGATIVE_INFINITY);
         if (Number.isFinite(verified)) since = Math.min(since, verified);
       }
     }
@@ -162,10 +167,12 @@ export class SourceVerifier {
     const verdict = { refuted, unverified };
     const exclusions = since === undefined ? this.#unverified(all) : this.doubtful(all);
     if (exclusions === undefined) return verdict;
-    await this.#options.existence.ask(exclusions.list, { ...asking, since, timeoutMs: verifyingMs });
-    for (const exclusion of exclusions.list) {
-      const how = this.#judge(exclusion, since);
-      if (how !== undefined) verdict[how].push(exclusion.endpoint.id ?? exclusion.endpoint.url);
+    const questions = exclusions.list.map((exclusion) => this.#questionOf(exclusion));
+    const onContradiction = this.#onContradiction;
+    await this.#options.existence.ask(questions, { ...asking, since, timeoutMs: verifyingMs, onContradiction });
+    for (const question of questions) {
+      const how = this.#judge(question, since);
+      if (how !== undefined) verdict[how].push(question.endpoint.id ?? question.endpoint.url);
     }
     return verdict;
   }
@@ -175,15 +182,28 @@ export class SourceVerifier {
     const exclusions = this.#unverified(given);
     if (exclusions === undefined || this.#ending.signal.aborted) return;
     for (const exclusion of exclusions.list) {
-      const { endpoint, patterns } = exclusion;
+      const question = this.#questionOf(exclusion);
+      const { endpoint, patterns } = question;
       const id = endpoint.id ?? endpoint.url;
-      const open = patterns.filter(({ key }) => this.#options.existence.answer(endpoint, key) === undefined);
+      const open = patterns.filter((pattern) => this.#options.existence.verified(question, pattern) === undefined);
       const waiting = this.#pending.get(id);
       if (open.length === 0 || (waiting === undefined && this.#pending.size >= mostPending)) continue;
       const all = new Map([...(waiting?.patterns ?? []), ...open].map((pattern) => [pattern.key, pattern]));
-      this.#pending.set(id, { ...exclusion, patterns: [...all.values()] });
+      this.#pending.set(id, { ...question, patterns: [...all.values()] });
     }
     if (this.#pending.size > 0) this.#working ??= this.#work();
+  }
+
+  /** Asks an endpoint for its number of triples, unless it was asked of late; another one than its facts have ends them. Never rejects. */
+  async checkTriples(endpoint: PlannedEndpoint, signal: AbortSignal): Promise<void> {
+    const facts = this.#options.table.get(endpoint.id, endpoint.url);
+    const onContradiction = this.#onContradiction;
+    if (facts !== undefined)
+      await this.#options.existence.ask([{ endpoint, patterns: [], facts }], {
+        signal,
+        timeoutMs: countingMs,
+        onContradiction,
+      });
   }
 
   /** An endpoint has what its facts deny: ends the facts and notifies the listeners. */
@@ -208,26 +228,36 @@ export class SourceVerifier {
     while (this.#pending.size > 0 && !signal.aborted) {
       const list = [...this.#pending.values()];
       this.#pending.clear();
-      await this.#options.existence.ask(list, { signal, timeoutMs: verifyingMs, atOnce: backgroundAtOnce });
-      for (const exclusion of list) this.#judge(exclusion, undefined);
+      const onContradiction = this.#onContradiction;
+      const pace = { atOnce: backgroundAtOnce, pauseMs: backgroundPauseMs };
+      await this.#options.existence.ask(list, { signal, timeoutMs: verifyingMs, onContradiction, ...pace });
     }
     this.#working = undefined;
   }
 
+  /** Ends the facts that an answer shows to be wrong; they may have ended, or come anew, since they were asked about. */
+  readonly #onContradiction = ({ endpoint, facts, patterns, since }: Contradiction): void => {
+    const { table, end } = this.#options;
+    if (endpoint.id === undefined || table.get(endpoint.id, endpoint.url)?.seenAt !== facts.seenAt) return;
+    if (patterns.length > 0) this.refute({ endpoint: endpoint.id, patterns, since });
+    else end(endpoint.id);
+  };
+
+  #questionOf({ endpoint, patterns, seenAt }: Exclusion): ExistenceQuestion {
+    const facts = this.#options.table.get(endpoint.id, endpoint.url);
+    return { endpoint, patterns, facts: facts?.seenAt === seenAt ? facts : undefined };
+  }
+
   /** Judges one exclusion by the answers; undefined: it holds. */
-  #judge(exclusion: Exclusion, since: number | undefined): keyof Verdict | undefined {
-    const { existence, table } = this.#options;
-    const { endpoint, patterns, seenAt } = exclusion;
-    const answers = patterns.map(({ key }) => ({ key, answer: existence.answer(endpoint, key, since) }));
-    const found = answers.filter(({ answer }) => answer?.exists === true);
-    if (found.length === 0) return answers.some(({ answer }) => answer === undefined) ? "unverified" : undefined;
-    // Facts may have ended, or come anew, since the plan was made.
-    if (endpoint.id !== undefined && table.get(endpoint.id, endpoint.url)?.seenAt === seenAt) {
-      const keys = found.map(({ key }) => key);
-      const last = Math.min(...found.map(({ answer }) => answer?.before ?? 0));
-      this.refute({ endpoint: endpoint.id, patterns: keys, since: last });
-    }
-    return "refuted";
+  #judge(question: ExistenceQuestion, since: number | undefined): keyof Verdict | undefined {
+    const { existence } = this.#options;
+    const { endpoint, patterns } = question;
+    if (patterns.some(({ key }) => existence.answer(endpoint, key, since)?.exists === true)) return "refuted";
+    const isVerified = (pattern: AskedPattern): boolean =>
+      since === undefined
+        ? existence.verified(question, pattern) !== undefined
+        : existence.answer(endpoint, pattern.key, since) !== undefined;
+    return patterns.every(isVerified) ? undefined : "unverified";
   }
 
   /** Those that may be wrong and were not verified within the interval. */
@@ -242,14 +272,16 @@ export class SourceVerifier {
     if (known !== undefined && known.until > this.#options.now()) return known;
     let at = Number.POSITIVE_INFINITY;
     let until = Number.POSITIVE_INFINITY;
-    for (const { endpoint, patterns } of exclusions.list) {
-      for (const { key } of patterns) {
-        const answer = this.#options.existence.lacks(endpoint, key);
-        if (answer === undefined) return undefined;
-        at = Math.min(at, answer.seenAt);
-        until = Math.min(until, answer.until);
+    const questions = exclusions.list.map((exclusion) => this.#questionOf(exclusion));
+    for (const question of questions) {
+      for (const pattern of question.patterns) {
+        const seen = this.#options.existence.verified(question, pattern);
+        if (seen === undefined) return undefined;
+        at = Math.min(at, seen.seenAt);
+        until = Math.min(until, seen.until);
       }
     }
+    for (const question of questions) this.#options.existence.postpone(question);
     const verified = { at, until };
     this.#verified.set(exclusions, verified);
     return verified;

@@ -21,6 +21,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type CanonicalAnswer, storeAnswer, toAnswer } from "./canonical-answer.ts";
 import { catalogEntry, createCatalog } from "./catalog-entry.ts";
 import type { Triple } from "./described-data.ts";
+import { isExistenceQuery } from "./existence-query.ts";
 import { createSimulatedClock } from "./simulated-clock.ts";
 import { sparqlAsker } from "./sparql-asker.ts";
 import { truthfulDescription } from "./truthful-description.ts";
@@ -32,8 +33,6 @@ const publicUrl = "http://fedway.example";
 export const verifyMs = 300_000;
 
 const textOf = (triples: Iterable<Triple>): string => [...triples].map((triple) => `${triple.join(" ")} .\n`).join("");
-
-const isExistence = ({ query }: SparqlRequest): boolean => query.startsWith("SELECT ?n WHERE { { SELECT (0 AS ?n)");
 
 /** What one query came to. */
 export interface HistoryAnswer {
@@ -101,7 +100,7 @@ export async function openChangingMembers(
       open--;
       request.signal.throwIfAborted();
       const answer = answered(storeOf(request.endpoint.url), request);
-      if (!isExistence(request)) bytes += Buffer.byteLength(request.query) + answer.body.length;
+      if (!isExistenceQuery(request.query)) bytes += Buffer.byteLength(request.query) + answer.body.length;
       return answer;
     },
   };
@@ -132,7 +131,6 @@ export async function openChangingMembers(
     buildOf,
     catalog: {
       entries,
-      byId: (id) => entries.find((entry) => entry.id === id),
       authorship: () => undefined,
     },
     renew: async (id) => void wanted.add(id),
@@ -204,9 +202,9 @@ export async function openChangingMembers(
       });
       const canonical = await toAnswer(result);
       const verified = new Map<string, number>();
-      const existence = requests.filter(isExistence);
+      const existence = requests.filter(({ query }) => isExistenceQuery(query));
       for (const { endpoint } of existence) verified.set(endpoint.url, (verified.get(endpoint.url) ?? 0) + 1);
-      const others = requests.filter((request) => !isExistence(request));
+      const others = requests.filter((request) => !isExistenceQuery(request.query));
       const asked = others.map(({ query }) => query);
       return { run: answer.runId, answer: canonical, requests: others.length, bytes, asked, verified };
     },

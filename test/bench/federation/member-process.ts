@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { listening } from "../../support/listening.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 import type { Traffic } from "./members.ts";
+import { isExistenceQuery } from "../../support/existence-query.ts";
 
 // The members of a federation as a process of its own: an Oxigraph store and a port each. Its argument is a JSON file of
 // N-Triples by member. Prints the URLs by member, and under "control" where requests are counted and latency is set.
@@ -21,10 +22,6 @@ const shortened = (query: string): string =>
     .replaceAll(/\s+/gu, " ")
     .slice(0, 300);
 
-/** Fedway asks whether its facts hold, and finds any triple first and last (`selection/existence.ts`). */
-const isVerification = (query: string): boolean =>
-  query.startsWith("SELECT ?n WHERE { { SELECT (0 AS ?n) WHERE { ?s ?p ?o } LIMIT 1 } UNION");
-
 /** What was asked since it was last told. */
 function takeTraffic(): Traffic {
   const traffic = {
@@ -37,7 +34,7 @@ function takeTraffic(): Traffic {
     byText: {} as Record<string, number>,
   };
   for (const [name, server] of servers) {
-    const asked = server.requests.filter(({ query = "" }) => !isVerification(query));
+    const asked = server.requests.filter(({ query = "" }) => !isExistenceQuery(query));
     traffic.verifications += server.requests.length - asked.length;
     if (asked.length > 0) traffic.byMember[name] = asked.length;
     for (const { query = "", answerBytes, status } of asked) {

@@ -1,14 +1,17 @@
 import { expect, it } from "vitest";
-import { steadyClock } from "../../../src/clock.ts";
 import { createDriftCheck } from "../../../src/selection/check-drift.ts";
+import { Existence } from "../../../src/selection/existence.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
+import { SourceVerifier } from "../../../src/selection/source-verifier.ts";
 import { factsOf } from "../../../src/selection/source-facts.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { describedModels } from "../../support/described-models.ts";
 import { described } from "../../support/described-members.ts";
+import { createSimulatedClock } from "../../support/simulated-clock.ts";
 import { scriptedAsker } from "../../support/scripted-asker.ts";
 
 const url = "http://people.example/sparql";
+const hourMs = 3_600_000;
 const name = "<http://x.example/name>";
 const turtle = (count: number): string =>
   Array.from({ length: count }, (_, at) => `<http://x.example/p${at}> ${name} "${at}" .`).join("\n");
@@ -18,29 +21,35 @@ function checking(data: Readonly<Record<string, string>>, entryUrl = url, isOwn 
   const { models } = describedModels({
     descriptions: [["people", { ...described("people"), endpoint: entryUrl, build: build && "first" }]],
   });
-  const table = new FactTable({ models, buildOf: () => build, now: () => Date.parse("2026-01-01T01:00:00Z") });
+  const clock = createSimulatedClock(Date.parse("2026-01-01T01:00:00Z"));
+  const { now } = clock;
+  const table = new FactTable({ models, buildOf: () => build, now });
   const facts = factsOf(models.get("people")?.described, 86_400_000);
   table.set("people", facts);
   const requested: string[] = [];
   const wrong = new Set<string>();
   const asker = scriptedAsker({ data });
   const entries = [catalogEntry("people", { url: entryUrl })];
+  const end = (id: string): void => {
+    table.set(id, undefined);
+    wrong.add(id);
+    requested.push(id);
+  };
+  const existence = new Existence({ asker, clock, lacksSubqueries: () => false, keepMs: hourMs });
+  const parts = { existence, table, end, hasChanged: () => false };
+  const verifier = new SourceVerifier({ ...parts, now, narrows: false, oldMs: 86_400_000 });
   const { check } = createDriftCheck({
     table,
-    end(id) {
-      table.set(id, undefined);
-      wrong.add(id);
-      requested.push(id);
-    },
+    end,
     wrong,
-    catalog: { entries, byId: () => entries[0] },
+    catalog: { entries },
     isOwn: () => isOwn,
-    asker,
+    verifier,
     settings: { factsCheckMs: 1 },
-    clock: steadyClock,
+    clock,
     onFault: () => {},
   });
-  return { check: () => check().catch(() => {}), known: () => table.get("people", entryUrl), requested, asker };
+  return { clock, check: () => check().catch(() => {}), known: () => table.get("people", entryUrl), requested, asker };
 }
 
 it("another number of triples ends what was known, and the endpoint is described anew", async () => {
@@ -58,11 +67,15 @@ it("facts that have ended are asked for at each look until they are there again,
 });
 
 it.each([
-  ["of one's own is asked at each look", true, 3],
-  ["of others is asked once a day", false, 1],
-])("an endpoint %s", async (_, isOwn, questions) => {
-  const { check, asker } = checking({ [url]: turtle(3) }, url, isOwn);
-  for (let look = 0; look < 3; look += 1) await check();
+  ["of one's own is asked at each look", true, hourMs, 3],
+  ["of one's own is not asked while its number is known", true, hourMs / 4, 1],
+  ["of others is asked once a day", false, hourMs, 1],
+])("an endpoint %s", async (_, isOwn, apartMs, questions) => {
+  const { clock, check, asker } = checking({ [url]: turtle(3) }, url, isOwn);
+  for (let look = 0; look < 3; look += 1) {
+    await check();
+    await clock.advance(apartMs);
+  }
   expect(asker.log).toHaveLength(questions);
 });
 

@@ -131,3 +131,94 @@ describe("members of which nothing is known", () => {
     expect(whole.selected()).toEqual(["? <x:name> ?  -asked*4", "? <x:title> ?  -asked*4"]);
   });
 });
+
+describe("members that are left out by facts", () => {
+  const endpoint: PlannedEndpoint = { id: "people", url: urlOf("people") };
+  const factsOf = (triples: number) => ({ url: endpoint.url, seenAt: 0, until: Number.POSITIVE_INFINITY, triples });
+  const pattern = (name: string) => ({ key: name, text: `?s <x:${name}> ?o` });
+  const hourMs = 3_600_000;
+
+  function leaving(interfere?: Interference) {
+    const clock = createSimulatedClock(40 * hourMs);
+    const asker = scriptedAsker({ data, ...(interfere && { interfere: (request) => interfere(request) }) });
+    const existence = new Existence({ asker, clock, lacksSubqueries: () => false, keepMs: hourMs });
+    const contradictions: string[] = [];
+    const signal = new AbortController().signal;
+    const ask = async (names: readonly string[], triples = 1): Promise<void> => {
+      const question = { endpoint, patterns: names.map(pattern), facts: factsOf(triples) };
+      await existence.ask([question], {
+        signal,
+        timeoutMs: 1_000,
+        onContradiction: ({ patterns }) => contradictions.push(patterns.join(" ")),
+      });
+    };
+    const isVerified = (name: string, triples = 1): boolean =>
+      existence.verified({ endpoint, patterns: [], facts: factsOf(triples) }, pattern(name)) !== undefined;
+    const postpone = (...names: readonly string[]): void =>
+      existence.postpone({ endpoint, patterns: names.map(pattern), facts: factsOf(1) });
+    const texts = (): readonly string[] => asker.log;
+    return { clock, ask, isVerified, postpone, texts, contradictions };
+  }
+
+  it("count their triples once an interval, and are left out of all queries unasked", async () => {
+    const { clock, ask, isVerified, texts } = leaving();
+    await ask(["author"]);
+    expect([isVerified("author"), isVerified("title")]).toEqual([true, true]);
+    for (const name of ["title", "year", "author"]) await ask([name]);
+    expect(texts()).toHaveLength(1);
+    await clock.advance(hourMs);
+    expect(isVerified("title")).toBe(false);
+    await ask(["title"]);
+    expect(texts()).toHaveLength(2);
+  });
+
+  it("are asked for what they were left out of, with their next count", async () => {
+    const { clock, ask, postpone, texts, contradictions } = leaving();
+    await ask(["author"]);
+    postpone("name", "title");
+    await clock.advance(hourMs);
+    await ask(["year"]);
+    for (const name of ["year", "name", "title"]) expect(texts()[1]).toContain(`<x:${name}>`);
+    expect(contradictions).toEqual(["name"]);
+    await clock.advance(hourMs);
+    await ask(["year"]);
+    expect(texts()[2]).not.toContain("<x:title>");
+  });
+
+  it("contradict their facts with another number of triples", async () => {
+    const { ask, isVerified, contradictions } = leaving();
+    await ask(["author"], 2);
+    expect(contradictions).toEqual([""]);
+    expect([isVerified("author", 2), isVerified("title", 2)]).toEqual([true, false]);
+  });
+
+  it("count less often where that is slow: a tenth of the time for which they are as described", async () => {
+    const { clock, ask, isVerified } = leaving(() => {
+      clock.set(clock.now() + 2_000);
+      return undefined;
+    });
+    await ask(["author"]);
+    await clock.advance(3 * hourMs);
+    expect(isVerified("title")).toBe(true);
+    await clock.advance(hourMs);
+    expect(isVerified("title")).toBe(false);
+  });
+
+  it("are asked for patterns alone where they fail to count, and their answers count for five minutes", async () => {
+    const { clock, ask, isVerified, texts } = leaving(({ query }) =>
+      query.includes("COUNT") ? new FedwayError("ENDPOINT_FAILED", "no") : undefined,
+    );
+    await ask(["author"]);
+    expect(isVerified("author")).toBe(false);
+    await clock.advance(60_000);
+    await ask(["author"]);
+    expect([isVerified("author"), isVerified("title")]).toEqual([true, false]);
+    await clock.advance(300_000);
+    expect(isVerified("author")).toBe(false);
+    await ask(["author"]);
+    expect(texts().map((one) => one.includes("COUNT"))).toEqual([true, false, false]);
+    await clock.advance(hourMs);
+    await ask(["author"]);
+    expect(texts()[3]).toContain("COUNT");
+  });
+});

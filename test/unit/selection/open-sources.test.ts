@@ -23,7 +23,6 @@ async function opened(
     isOwn: () => true,
     catalog: {
       entries,
-      byId: (id) => entries.find((entry) => entry.id === id),
       authorship: () => undefined,
     },
     renew,
