@@ -5,7 +5,7 @@ import { createDirectExecutor } from "../engine/direct-executor.ts";
 import { Evaluators } from "../engine/evaluators/evaluators.ts";
 import type { OutsideWorld } from "../engine/evaluators/outside-world.ts";
 import { type Executor, noteStatus, sourceReport } from "../engine/executor.ts";
-import type { ExecutionBounds } from "../engine/federation-engine.ts";
+import type { ExecutionBounds } from "../engine/execution-bounds.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { FederatedPlan } from "../plan/query-plan.ts";

@@ -3,7 +3,7 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import type { KeyBlock } from "./clause-query.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
+import type { ExecutionBounds } from "./execution-bounds.ts";
 import { noteStatus, sourceReport } from "./executor.ts";
 import { interleave } from "./interleave.ts";
 

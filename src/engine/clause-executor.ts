@@ -11,7 +11,7 @@ import {
   sourceOf,
 } from "./evaluated-clause.ts";
 import type { SourceReport } from "./reports.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
+import type { ExecutionBounds } from "./execution-bounds.ts";
 import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
 import { type KeyForm, KeyForms, mostFiltered } from "./key-forms.ts";

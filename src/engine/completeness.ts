@@ -1,7 +1,7 @@
 import type { FederatedPlan, PlannedEndpoint, QueryPlan } from "../plan/query-plan.ts";
 import type { Remark, Remarks } from "../results/remark.ts";
 import type { SourceReport } from "./reports.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
+import type { ExecutionBounds } from "./execution-bounds.ts";
 
 /**
  * Relation of a partial answer to the true one: "subset", all its rows are in the true answer; "uncertain", some may not be,

@@ -25,7 +25,7 @@ import {
 } from "./executor.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
 import type { SourceReport } from "./reports.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
+import type { ExecutionBounds } from "./execution-bounds.ts";
 import { asMemberFailure, latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
 import { cameFrom } from "./provenance.ts";
 
@@ -181,7 +181,10 @@ function silentTime(bounds: ExecutionBounds, now: () => number): MemberTime {
 }
 
 /** Accepted formats; without `acceptEncoding` the body is delivered decoded. */
-type Accepted = Pick<SparqlRequest, "accept" | "acceptEncoding">;
+interface Accepted {
+  readonly accept: string;
+  readonly acceptEncoding?: string | undefined;
+}
 
 function toRequest(plan: DirectPlan, bounds: ExecutionBounds, { accept, acceptEncoding }: Accepted): SparqlRequest {
   return {

@@ -3,7 +3,7 @@ import type { Bindings } from "../results/model.ts";
 import { evaluatedQuery, type KeyBlock, takesKeysInside, termsText } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { SourceReport } from "./reports.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
+import type { ExecutionBounds } from "./execution-bounds.ts";
 import { takenIn } from "./held-bytes.ts";
 import { goesOnWithout, noteStatus, sourceReport } from "./executor.ts";
 import { mergedRow } from "./sent-clause.ts";

@@ -4,7 +4,7 @@ import type { ResultFormat } from "../results/formats.ts";
 import { createItemStream, inBatches } from "../results/item-reader.ts";
 import type { QueryResult } from "../results/model.ts";
 import type { SourceReport } from "./reports.ts";
-import type { ExecutionBounds, FederationEngine } from "./federation-engine.ts";
+import type { ExecutionBounds } from "./execution-bounds.ts";
 import { finished } from "node:stream/promises";
 import type { FederatedPlan } from "../plan/query-plan.ts";
 import { serializeResult } from "../results/serialize.ts";
@@ -157,6 +157,18 @@ export function readBy<T>(
     return { done: true, value: undefined };
   };
   return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+}
+
+/**
+ * Evaluates federated plans. Not in the port: choosing the plan, serialising, deadlines of the whole request and run
+ * records, which belong to `query/`.
+ */
+export interface FederationEngine {
+  /**
+   * Starts evaluation; resolves when the form of the answer and its variables are known.
+   * The result's stream fails with a `FedwayError` when a member fails; leaving it early cancels all requests.
+   */
+  execute(plan: FederatedPlan, bounds: ExecutionBounds): Promise<QueryResult>;
 }
 
 /** Executes federated plans with an engine in this very process: what each evaluator does, and tests. */

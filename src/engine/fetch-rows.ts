@@ -11,7 +11,7 @@ import { KEY_NUMBER } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import { noteLearned, noteStatus } from "./executor.ts";
 import type { SourceReport, StepReport } from "./reports.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
+import type { ExecutionBounds } from "./execution-bounds.ts";
 import { latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
 import { noteRequest } from "./step-reports.ts";
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FederatedPlan } from "../plan/query-plan.ts";
 import { isLost } from "./executor.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
+import type { ExecutionBounds } from "./execution-bounds.ts";
 
 /** How much of an answer is held back before its head leaves. */
 export interface HeadLimits {

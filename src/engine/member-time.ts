@@ -1,6 +1,6 @@
 import { longestTimerMs } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
+import type { ExecutionBounds } from "./execution-bounds.ts";
 
 // Where an answer without the member is an answer, the others need time to give it.
 const TOLERATED_SHARE = 0.8;

@@ -137,7 +137,7 @@ function onlyQuery(texts: readonly string[], message: ProtocolMessage): string {
 }
 
 /** The first that Fedway knows: some clients send one format under three names, or one that only another service has. */
-const wantedFormat = (parameters: ReadonlyMap<string, string[]>): string | undefined =>
+const namedFormat = (parameters: ReadonlyMap<string, string[]>): string | undefined =>
   ["format", "output", "results"].flatMap((name) => parameters.get(name) ?? none).find(isFormatName);
 
 /** An absolute IRI, or nothing: an empty field of a form is no graph. */
@@ -203,7 +203,7 @@ function optionsOf(parameters: ReadonlyMap<string, string[]>): QueryOptions {
   return {
     defaultGraphs: graphsOf(parameters, "default-graph-uri"),
     namedGraphs: graphsOf(parameters, "named-graph-uri"),
-    format: wantedFormat(parameters),
+    format: namedFormat(parameters),
     timeoutMs: milliseconds(parameters.get("timeout")),
     strict: flag(parameters.get("strict"), "strict"),
     partial: flagOr(parameters.get("partial"), ["partial", "subset"]),

@@ -243,14 +243,14 @@ async function checkRows(
   const questions = new Questions(task);
   try {
     const more = await hasMore(questions, end.rows);
-    const looked = { ...end, requests: questions.requests };
-    if (more === false) return looked;
+    const checked = { ...end, requests: questions.requests };
+    if (more === false) return checked;
     if (more === true) {
       state.rowCap = { rows: end.rows, isSilent: true };
       context.onLearned?.(request.endpoint, { rowCap: end.rows });
     }
     const partial = more === true ? cutWithoutSign(end.rows) : unknownCut(end.rows);
-    return request.acceptPartial === true ? { ...looked, partial } : task.located(partialRefused(partial, status));
+    return request.acceptPartial === true ? { ...checked, partial } : task.located(partialRefused(partial, status));
   } catch (error) {
     return task.located(toFedwayError(error));
   }
@@ -266,25 +266,26 @@ function checkGraph(task: QueryTask, end: AnswerEnd, status: number): Promise<An
   const { request, state } = task;
   const triples = end.rows ?? end.atMost ?? 0;
   const known = Math.max(2 * state.wholeTriples, request.endpoint.wholeRows ?? 0);
-  if (request.tripleCount === undefined || triples < fewestTriples || triples <= known) return undefined;
-  return checkTriples(task, { ...end, triples }, status);
+  const { tripleCount } = request;
+  if (tripleCount === undefined || triples < fewestTriples || triples <= known) return undefined;
+  return checkTriples(task, { ...end, triples, tripleCount }, status);
 }
 
 async function checkTriples(
   task: QueryTask,
-  { triples, ...end }: AnswerEnd & { readonly triples: number },
+  { triples, tripleCount, ...end }: AnswerEnd & { readonly triples: number; readonly tripleCount: string },
   status: number,
 ): Promise<AnswerEnd | FedwayError> {
   const { request, state } = task;
   const questions = new Questions(task);
   try {
-    const count = await questions.ask(request.tripleCount ?? "");
-    const looked = { ...end, requests: questions.requests };
+    const count = await questions.ask(tripleCount);
+    const checked = { ...end, requests: questions.requests };
     if (count !== undefined && count <= triples) state.wholeTriples = triples;
-    if (count === undefined || count <= triples) return looked;
+    if (count === undefined || count <= triples) return checked;
     const detail = `The endpoint sent ${end.rows === undefined ? "at most " : ""}${triples} of the ${count} triples of this graph and did not say so.`;
     const partial: PartialReason = { how: "row-cap", detail };
-    return request.acceptPartial === true ? { ...looked, partial } : task.located(partialRefused(partial, status));
+    return request.acceptPartial === true ? { ...checked, partial } : task.located(partialRefused(partial, status));
   } catch (error) {
     return task.located(toFedwayError(error));
   }

@@ -1,5 +1,5 @@
 import { type AnswerBytes, type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
-import type { ExecutionBounds } from "../engine/federation-engine.ts";
+import type { ExecutionBounds } from "../engine/execution-bounds.ts";
 import { toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import type { ResultFormat } from "../results/formats.ts";

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { PlanRequest } from "../plan/create-planner.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
-import type { PartialAnswers } from "../engine/federation-engine.ts";
+import type { PartialAnswers } from "../engine/execution-bounds.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { AskedQuery, ChosenBy, PlanDescription, RunRecord, RunStatus } from "./records.ts";
 import type { Admitted } from "./admission.ts";

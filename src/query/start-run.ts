@@ -1,4 +1,4 @@
-import type { ExecutionBounds } from "../engine/federation-engine.ts";
+import type { ExecutionBounds } from "../engine/execution-bounds.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { type DirectPlan, type FederatedPlan, factsKnown, type QueryPlan } from "../plan/query-plan.ts";
 import type { PlanRequest } from "../plan/create-planner.ts";

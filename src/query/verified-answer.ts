@@ -1,5 +1,5 @@
 import { noteStatus, sourceReport } from "../engine/executor.ts";
-import type { ExecutionBounds } from "../engine/federation-engine.ts";
+import type { ExecutionBounds } from "../engine/execution-bounds.ts";
 import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import { allExclusions, type Exclusions } from "../plan/source-selection.ts";

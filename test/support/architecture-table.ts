@@ -212,7 +212,7 @@ export const modules: readonly Module[] = [
   {
     // Comunica as their host.
     name: "engine/comunica",
-    imports: [...whole("engine/evaluator"), { module: "engine", files: ["federation-engine.ts"], typesOnly: true }],
+    imports: [...whole("engine/evaluator"), { module: "engine", files: ["executor.ts"], typesOnly: true }],
     packages: ["@comunica/*", "rdf-data-factory", "lru-cache", "#comunica-engine"],
   },
   {
@@ -242,8 +242,8 @@ export const modules: readonly Module[] = [
         module: "engine",
         files: [
           "completeness.ts",
+          "execution-bounds.ts",
           "executor.ts",
-          "federation-engine.ts",
           "held-bytes.ts",
           "reports.ts",
           "step-reports.ts",

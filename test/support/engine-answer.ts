@@ -1,5 +1,6 @@
 import { createTestedEngine } from "./tested-engine.ts";
-import type { FederationEngine, ExecutionBounds } from "../../src/engine/federation-engine.ts";
+import type { ExecutionBounds } from "../../src/engine/execution-bounds.ts";
+import type { FederationEngine } from "../../src/engine/executor.ts";
 import type { SparqlClient } from "../../src/outbound/sparql-request.ts";
 import { termToText } from "../../src/results/terms.ts";
 import { createStoreClient } from "./store-client.ts";

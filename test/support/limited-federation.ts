@@ -1,5 +1,5 @@
 import { createTestedEngine } from "./tested-engine.ts";
-import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
+import type { ExecutionBounds } from "../../src/engine/execution-bounds.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../src/plan/query-plan.ts";

@@ -1,7 +1,7 @@
 import oxigraph from "oxigraph";
 import { Readable } from "node:stream";
 import { createTestedEngine } from "./tested-engine.ts";
-import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
+import type { ExecutionBounds } from "../../src/engine/execution-bounds.ts";
 import { type SourceDocuments, createPatternSources } from "../../src/engine/sources/pattern-source.ts";
 import type { FedwayError } from "../../src/errors/fedway-error.ts";
 import type { FederatedPlan, PlannedEndpoint } from "../../src/plan/query-plan.ts";

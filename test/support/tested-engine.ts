@@ -11,7 +11,7 @@ import { toParserText, withFreshVariables } from "../../src/engine/comunica/pars
 import type { Operation } from "../../src/engine/evaluator/algebra.ts";
 import type { Evaluate } from "../../src/engine/evaluator/execution.ts";
 import { operators } from "../../src/engine/evaluator/operators.ts";
-import type { FederationEngine } from "../../src/engine/federation-engine.ts";
+import type { FederationEngine } from "../../src/engine/executor.ts";
 
 /** The parser that Comunica has, without Comunica, and the dispatcher that needs no host. */
 function plainHost(): AlgebraHost {

@@ -1,7 +1,6 @@
 import type { Clock } from "../../src/clock.ts";
 import { createDirectExecutor } from "../../src/engine/direct-executor.ts";
-import { createInProcessExecutor } from "../../src/engine/executor.ts";
-import type { FederationEngine } from "../../src/engine/federation-engine.ts";
+import { createInProcessExecutor, type FederationEngine } from "../../src/engine/executor.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import { Admission } from "../../src/query/admission.ts";

@@ -1,4 +1,4 @@
-import type { FederationEngine } from "../federation-engine.ts";
+import type { FederationEngine } from "../executor.ts";
 import { createAlgebraEngine, type EngineOptions } from "../evaluator/algebra-engine.ts";
 import { createComunicaHost } from "./comunica-host.ts";
 

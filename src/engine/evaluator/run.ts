@@ -1,6 +1,6 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { createItemStream } from "../../results/item-reader.ts";
-import type { ExecutionBounds } from "../federation-engine.ts";
+import type { ExecutionBounds } from "../execution-bounds.ts";
 
 /** One run of the engine: a single end for everything, whoever causes it. */
 export interface Run {

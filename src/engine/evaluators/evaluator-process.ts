@@ -3,7 +3,7 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { channelTo, type ChildEnd, childEnd, forkScript, scriptBeside } from "../../workers/child-process.ts";
 import { createPeer, type Peer, type Reply } from "../../workers/peer.ts";
 import { StallWatch } from "../../workers/stall-watch.ts";
-import type { ExecutionBounds } from "../federation-engine.ts";
+import type { ExecutionBounds } from "../execution-bounds.ts";
 import type { FederatedPlan } from "../../plan/query-plan.ts";
 import type { ResultFormat } from "../../results/formats.ts";
 import type { CoolingDown } from "./cooling-down.ts";

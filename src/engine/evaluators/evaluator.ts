@@ -12,7 +12,7 @@ import { createPeer, type Handled, type HandlerContext } from "../../workers/pee
 import { partialKind } from "../completeness.ts";
 import { createComunicaEngine } from "../comunica/comunica-engine.ts";
 import { type BadTerms, createInProcessExecutor } from "../executor.ts";
-import type { ExecutionBounds } from "../federation-engine.ts";
+import type { ExecutionBounds } from "../execution-bounds.ts";
 import { heldHead } from "../held-head.ts";
 import { KeyForms } from "../key-forms.ts";
 import { createPatternSources, type SourceDocument } from "../sources/pattern-source.ts";

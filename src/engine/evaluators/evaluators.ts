@@ -6,7 +6,7 @@ import { bytesOf } from "../../results/gathered-body.ts";
 import type { QueryResult } from "../../results/model.ts";
 import { parseAnswer } from "../../results/parse.ts";
 import type { AnswerBytes, Executor } from "../executor.ts";
-import type { ExecutionBounds } from "../federation-engine.ts";
+import type { ExecutionBounds } from "../execution-bounds.ts";
 import { EvaluatorEnded, type RunReply, type EvaluatorEnd, EvaluatorProcess } from "./evaluator-process.ts";
 import { CoolingDown } from "./cooling-down.ts";
 import type { OutsideWorld } from "./outside-world.ts";

@@ -6,7 +6,7 @@ import type { FederatedClause } from "../../plan/query-plan.ts";
 import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
 import { bytesOf } from "../../results/gathered-body.ts";
 import type { Handled, HandlerContext } from "../../workers/peer.ts";
-import type { ExecutionBounds } from "../federation-engine.ts";
+import type { ExecutionBounds } from "../execution-bounds.ts";
 import type { CoolingDown } from "./cooling-down.ts";
 import type { DocumentCall, DocumentHead, QueryCall, ServiceCall } from "./protocol.ts";
 

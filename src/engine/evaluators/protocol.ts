@@ -2,7 +2,7 @@ import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
 import type { HolderQuestion } from "../../plan/source-selection.ts";
 import type { EndpointQuery, EndpointTarget } from "../../outbound/sparql-request.ts";
 import type { ResultFormat } from "../../results/formats.ts";
-import type { PartialAnswers } from "../federation-engine.ts";
+import type { PartialAnswers } from "../execution-bounds.ts";
 import type { HeadLimits } from "../held-head.ts";
 import type { SourceReport, StepReport } from "../reports.ts";
 

@@ -5,7 +5,7 @@ import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
 import { isWritable } from "../../rdf/term-text.ts";
 import { termToText } from "../../results/terms.ts";
 import type { KeyBlock } from "../clause-query.ts";
-import type { ExecutionBounds } from "../federation-engine.ts";
+import type { ExecutionBounds } from "../execution-bounds.ts";
 import { type Holding, keyBytes } from "../held-bytes.ts";
 import type { QueryNeeds } from "./member.ts";
 import { hasSubject, type PatternUnit } from "./pattern-units.ts";

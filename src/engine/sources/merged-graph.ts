@@ -23,7 +23,7 @@ import { literalFromParts } from "../../results/terms.ts";
 import { type Member, type MemberQuestion, type QueryNeeds, wholePattern } from "./member.ts";
 import type { OpenPatternSource } from "./pattern-source.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
-import type { ExecutionBounds } from "../federation-engine.ts";
+import type { ExecutionBounds } from "../execution-bounds.ts";
 import { isLost, sourceReport } from "../executor.ts";
 import { memberTimeMs } from "../member-time.ts";
 import { createMatchedMember } from "./matched-member.ts";

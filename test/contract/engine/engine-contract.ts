@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { FederationEngine } from "../../../src/engine/federation-engine.ts";
+import type { FederationEngine } from "../../../src/engine/executor.ts";
 import { engineAnswer, toBounds, toFederatedPlan } from "../../support/engine-answer.ts";
 import { createStoreClient, type StoreClient } from "../../support/store-client.ts";
 

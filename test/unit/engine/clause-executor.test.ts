@@ -3,7 +3,7 @@ import { BlockSizes, type KeyBlock } from "../../../src/engine/clause-query.ts";
 import { createClauseExecutor } from "../../../src/engine/clause-executor.ts";
 import type { EvaluateHere } from "../../../src/engine/evaluated-clause.ts";
 import { ExecutionAccount } from "../../../src/engine/execution-account.ts";
-import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
+import type { ExecutionBounds } from "../../../src/engine/execution-bounds.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { FederatedClause } from "../../../src/plan/query-plan.ts";
 import { namedNode } from "../../support/result-terms.ts";

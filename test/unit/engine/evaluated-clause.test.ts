@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
+import type { ExecutionBounds } from "../../../src/engine/execution-bounds.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { type CanonicalAnswer, toAnswer } from "../../support/canonical-answer.ts";
 import {

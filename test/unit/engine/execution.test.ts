@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createRun } from "../../../src/engine/evaluator/run.ts";
-import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
+import type { ExecutionBounds } from "../../../src/engine/execution-bounds.ts";
 
 const bounds: ExecutionBounds = {
   signal: new AbortController().signal,

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { BlockSizes } from "../../../src/engine/clause-query.ts";
 import { createClauseExecutor } from "../../../src/engine/clause-executor.ts";
 import { ExecutionAccount } from "../../../src/engine/execution-account.ts";
-import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
+import type { ExecutionBounds } from "../../../src/engine/execution-bounds.ts";
 import type { FederatedClause } from "../../../src/plan/query-plan.ts";
 import type { SparqlRequest } from "../../../src/outbound/sparql-request.ts";
 import { literalFromParts } from "../../../src/results/terms.ts";

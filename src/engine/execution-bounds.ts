@@ -1,8 +1,6 @@
-import type { FederatedPlan } from "../plan/query-plan.ts";
 import type { PrunedKeys } from "../plan/pruned-keys.ts";
 import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { StepReports } from "./step-reports.ts";
-import type { QueryResult } from "../results/model.ts";
 import type { SourceReport } from "./reports.ts";
 
 /** Partial answers: allowed or not, or only where every row is certain ("subset"). */
@@ -35,16 +33,4 @@ export interface ExecutionBounds {
   readonly pruned?: PrunedKeys | undefined;
   /** Trace context of the requests, passed on unchanged. */
   readonly trace?: unknown;
-}
-
-/**
- * Evaluates federated plans. Not in the port: choosing the plan, serialising, deadlines of the whole request and run
- * records, which belong to `query/`.
- */
-export interface FederationEngine {
-  /**
-   * Starts evaluation; resolves when the form of the answer and its variables are known.
-   * The result's stream fails with a `FedwayError` when a member fails; leaving it early cancels all requests.
-   */
-  execute(plan: FederatedPlan, bounds: ExecutionBounds): Promise<QueryResult>;
 }
