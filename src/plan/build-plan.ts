@@ -28,13 +28,13 @@ import { isOpenTarget, plannedEndpoint } from "./service-targets.ts";
 /** A plan, and the trees of its query and of its clauses: no step behind it has to parse a text of the plan. */
 export interface MadePlan<Plan = DirectPlan | FederatedPlan> {
   readonly plan: Plan;
-  /** Its query, parsed when it is first called; undefined for a text that only its endpoint understands. */
-  readonly parsed: (() => Query) | undefined;
+  /** That of its query, which is parsed when this is called; undefined for a text that only its endpoint understands. */
+  readonly tree: (() => QueryTree) | undefined;
   readonly bodies: readonly QueryTree[];
 }
 
 /** A plan without clauses. */
-export const madeOf = <Plan>(plan: Plan, parsed: MadePlan["parsed"]): MadePlan<Plan> => ({ plan, parsed, bodies: [] });
+export const madeOf = <Plan>(plan: Plan, tree: MadePlan["tree"]): MadePlan<Plan> => ({ plan, tree, bodies: [] });
 
 /** A query for one named endpoint, sent as it came, with its dataset. */
 export function untouchedPlan(parsed: Query, entry: CatalogEntry, request: PlanRequest): DirectPlan {
@@ -75,7 +75,7 @@ export function directPlan(draft: Draft): MadePlan<DirectPlan> {
     namedGraphs: [],
     notes: [...draft.notes, ...mergedNote(draft)],
   };
-  return madeOf(plan, unwrapped.parsed);
+  return madeOf(plan, unwrapped.tree);
 }
 
 /** Only a CONSTRUCT has triples to count; `sent` parses what goes to the endpoint. */
@@ -87,10 +87,13 @@ function unwrappedQuery(draft: Draft, isMember: (service: ServiceElement) => boo
   const { query } = draft;
   const text = withoutWrappers(query, isMember);
   const parsed = lazily(() => parseQuery(text));
-  // A clause that fills the WHERE gives it its own group, and nothing else can have changed.
   const [clause, ...others] = query.services;
-  if (!clause?.fillsWhere || others.length > 0) assertOnlyUnwrapped(draft, parsed());
-  return { text, parsed };
+  if (clause?.fillsWhere && others.length === 0) {
+    // A clause that fills the WHERE gives it its own group, and nothing else can have changed.
+    return { text, parsed, tree: clause.place.length === 0 ? () => query.withWhere(clause.element.group) : parsed };
+  }
+  assertOnlyUnwrapped(draft, parsed());
+  return { text, parsed, tree: parsed };
 }
 
 function lazily<T>(make: () => T): () => T {
@@ -120,7 +123,7 @@ function silentFallback(
   isMember: (service: ServiceElement) => boolean,
 ): SilentFallback | undefined {
   if (sendsOutsidePatterns || !outermost(query, isMember).every((clause) => clause.silent)) return undefined;
-  return { query: parseQuery(withEmptySolutions(query, isMember)).text };
+  return { query: withEmptySolutions(query, isMember) };
 }
 
 /**
@@ -134,10 +137,11 @@ export function federatedPlan(draft: Draft, keepsDataset = false): MadePlan<Fede
     isMember: (service: ServiceElement) => targets.members.has(service.from),
     targetOf: (service: ServiceElement) => writtenTarget(targets.members.get(service.from)?.url ?? ""),
   });
-  const parsed = parseQuery(withAbsoluteIris(text));
-  const planned = parsed;
+  const written = withAbsoluteIris(text);
+  // Often it names its endpoints by their URLs already.
+  const parsed = written === query.text ? query : parseQuery(written);
   const endpoints = new Map([...targets.members.values()].map((endpoint) => [endpoint.url, endpoint]));
-  const members = countMembers(planned, endpoints);
+  const members = countMembers(parsed, endpoints);
   const notes: PlanNote[] = [...draft.notes];
   if (merged > 0) {
     notes.push({
@@ -145,7 +149,7 @@ export function federatedPlan(draft: Draft, keepsDataset = false): MadePlan<Fede
       message: "Neighbouring SERVICE clauses for one endpoint were merged into one.",
     });
   }
-  const { skeleton, clauses, bodies } = splitClauses(planned);
+  const { skeleton, clauses, bodies } = splitClauses(parsed);
   const plan: FederatedPlan = {
     kind: "federated",
     answer: parsed.kind,
@@ -158,7 +162,7 @@ export function federatedPlan(draft: Draft, keepsDataset = false): MadePlan<Fede
     members,
     notes,
   };
-  return { plan, parsed: () => parsed, bodies };
+  return { plan, tree: () => parsed, bodies };
 }
 
 const writtenTarget = (url: string): string => (isOpenTarget({ url }) ? url : `<${url}>`);

@@ -32,14 +32,14 @@ export function withinCapabilities(made: MadePlan, context: PlanContext): Direct
   const { plan } = made;
   if (context.capabilities === undefined) return plan;
   const { exclusions } = plan;
-  const able = plan.kind === "direct" ? abledDirect(plan, made.parsed, context) : equipped(plan, made.bodies, context);
+  const able = plan.kind === "direct" ? abledDirect(plan, made.tree, context) : equipped(plan, made.bodies, context);
   if (exclusions === undefined) return able;
   return { ...able, exclusions: { ...exclusions, list: exclusions.list.map((one) => withEndpoint(one, context)) } };
 }
 
-function abledDirect(plan: DirectPlan, parsed: MadePlan["parsed"], context: PlanContext): DirectPlan | FederatedPlan {
+function abledDirect(plan: DirectPlan, tree: MadePlan["tree"], context: PlanContext): DirectPlan | FederatedPlan {
   const endpoint = equippedEndpoint(plan.endpoint, context);
-  const use = parsed && useBeyond(plan.endpoint, parsed, context);
+  const use = tree && useBeyond(plan.endpoint, tree, context);
   if (use === undefined) return { ...plan, endpoint };
   const isHere = use.isEvaluable && isWholeRequest(plan);
   const note = isHere ? evaluatedNote(endpoint, use.missing, "query") : doubtfulNote(endpoint, use.missing, "query");
@@ -118,9 +118,8 @@ export const clauseText = ({ prologue, pattern }: FederatedClause): string => `$
 export const bodyOf = (clause: FederatedClause): QueryTree => parseQuery(clauseText(clause));
 
 /** A clause whose target is a variable, as it is asked at one of the endpoints. */
-export function clauseAt(clause: FederatedClause, endpoint: PlannedEndpoint, context: PlanContext): FederatedClause {
-  const body = bodyOf(clause);
-  const asked = withEndpoint({ ...clause, endpoint, targetVariable: undefined }, context);
+export function clauseAt(clause: FederatedClause, body: QueryTree, context: PlanContext): FederatedClause {
+  const asked = withEndpoint({ ...clause, targetVariable: undefined }, context);
   const found = clauseUse(asked, body, context)?.isEvaluable === true ? evaluatedClause(asked) : asked;
   refuseWrongCalls([found], [body]);
   return found;

@@ -1,17 +1,10 @@
 import { nonMonotoneParts } from "../sparql/patterns.ts";
 import type { MadePlan } from "./build-plan.ts";
-import { bodyOf, knowsCuts, withinCapabilities } from "./capability-split.ts";
+import { withinCapabilities } from "./capability-split.ts";
 import { type Draft, madeIn } from "./decide-plan.ts";
-import { withClauseMembers } from "./federation-clauses.ts";
 import { partNotes } from "./half-answers.ts";
 import type { ClauseEstimate, PlanContext, PlanRequest } from "./plan-request.ts";
-import {
-  type FederatedClause,
-  type FederatedPlan,
-  type PlannedEndpoint,
-  type PlanNote,
-  usedIds,
-} from "./query-plan.ts";
+import { type FederatedClause, type FederatedPlan, type PlanNote, usedIds } from "./query-plan.ts";
 import { allExclusions } from "./source-selection.ts";
 import { doubtfulPatterns, refuseWrongCalls } from "./unknown-functions.ts";
 
@@ -38,23 +31,7 @@ export const withWholeNotes = (draft: Draft): Draft =>
   withPlan(draft, withPlanNotes(madeIn(draft).plan, draft.task.request, draft.task.context));
 
 export const withPartNotes = (draft: Draft): Draft =>
-  noted(draft, { after: partNotes(draft.sent.query, draft.sent.targets, draft.task) });
-
-/** The plan over those members only that may have matches. */
-export function withRelevantMembers(draft: Draft): Draft {
-  const made = madeIn(draft);
-  if (made.plan.kind !== "federated") return draft;
-  const { context, request } = draft.task;
-  const sources = request.prune === false ? undefined : context.sources;
-  const how = { cutsKnown: (endpoint: PlannedEndpoint) => knowsCuts(endpoint, context), ask: request.ask };
-  const parsed = made.parsed?.();
-  // Datasets may have been taken out of the text since it was parsed.
-  const query = parsed?.text === made.plan.query ? parsed : undefined;
-  const selected = sources?.select(made.plan, { ...how, query }) ?? made.plan;
-  const isClause = selected.kind === "federated" && selected.clauses.length > made.plan.clauses.length;
-  const bodies = isClause ? selected.clauses.map(bodyOf) : made.bodies;
-  return { ...draft, made: withClauseMembers({ ...made, plan: selected, bodies }, { sources, how }) };
-}
+  noted(draft, { after: partNotes(draft.asked.query, draft.asked.targets, draft.task) });
 
 export const withAbilities = (draft: Draft): Draft =>
   withPlan(draft, withinCapabilities(madeIn(draft), draft.task.context));
@@ -66,10 +43,10 @@ export const withDoubts = (draft: Draft): Draft => noted(draft, { before: doubtf
 
 /** @throws FedwayError `EVALUATION_TOO_LARGE`, `FUNCTION_UNKNOWN`, `PATTERN_INVALID` */
 export function refuseEvaluation(draft: Draft): Draft {
-  const { plan, bodies, parsed } = madeIn(draft);
+  const { plan, bodies, tree } = madeIn(draft);
   if (plan.kind !== "federated") return draft;
   draft.read.refuseLargeEvaluation();
-  refuseWrongCalls(plan.clauses, bodies, parsed?.());
+  refuseWrongCalls(plan.clauses, bodies, tree?.());
   return draft;
 }
 
@@ -112,14 +89,14 @@ function estimatedClause(clause: FederatedClause, estimate: ClauseEstimate | und
 
 /** Where missing solutions can add rows to the answer. */
 export function withNonMonotone(draft: Draft): Draft {
-  const { plan, parsed, bodies } = madeIn(draft);
+  const { plan, tree, bodies } = madeIn(draft);
   if (plan.kind === "direct") {
     return nonMonotoneParts(draft.read.ast, "into services").patterns
       ? withPlan(draft, { ...plan, nonMonotone: true })
       : draft;
   }
-  if (parsed === undefined) return draft;
-  const { services, patterns } = nonMonotoneParts(parsed().ast);
+  if (tree === undefined) return draft;
+  const { services, patterns } = nonMonotoneParts(tree().ast);
   const places = new Set(Array.from(services, (service) => service.patterns));
   return withPlan(draft, {
     ...plan,

@@ -2,10 +2,10 @@ import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { parseQuery, type SubstitutedText, withServiceUrls } from "../sparql/query.ts";
 import { madeOf } from "./build-plan.ts";
-import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
+import { bodyOf, clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { withPlanNotes } from "./complete-plan.ts";
 import { draftOf } from "./decide-plan.ts";
-import { selectedClause } from "./federation-clauses.ts";
+import { selectedClause } from "./relevant-members.ts";
 import { type ReadQuery, readOtherwise } from "./other-readings.ts";
 import { planned } from "./passes.ts";
 import type { PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
@@ -64,10 +64,10 @@ export function createPlanner(options: PlannerOptions) {
      */
     clauseAt(clause: FederatedClause, iri: string): FederatedClause {
       const asked = { ...clause, endpoint: endpointNamed(iri, options) };
+      const body = bodyOf(asked);
       const { sources } = options;
-      const how = { cutsKnown: (endpoint: PlannedEndpoint) => knowsCuts(endpoint, options) };
-      const selected = selectedClause(asked, { sources, how }).clause;
-      return clauseAt(selected, selected.endpoint, options);
+      const cutsKnown = (endpoint: PlannedEndpoint) => knowsCuts(endpoint, options);
+      return clauseAt(selectedClause(asked, body, { sources, cutsKnown }).clause, body, options);
     },
   };
 }

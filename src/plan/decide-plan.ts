@@ -30,7 +30,7 @@ export interface Draft {
   /** As the parser read it. */
   readonly read: Query;
   /** The query before it was rewritten, with its targets. */
-  readonly sent: { readonly query: Query; readonly targets: ServiceTargets };
+  readonly asked: { readonly query: Query; readonly targets: ServiceTargets };
   readonly query: Query;
   readonly targets: ServiceTargets;
   readonly notes: readonly PlanNote[];
@@ -58,7 +58,7 @@ export function draftOf(read: Query, task: PlanTask): Draft {
   const query = task.over ? withRequestedDataset(read, task) : read;
   const targets = serviceTargets(query, task);
   const { notes } = targets;
-  return { task, read, sent: { query, targets }, query, targets, notes, headNotes: [], sendsOutsidePatterns: false };
+  return { task, read, asked: { query, targets }, query, targets, notes, headNotes: [], sendsOutsidePatterns: false };
 }
 
 /** The query with the protocol's dataset, which goes before its own (SPARQL 1.1 Protocol, section 2.1.4). */
@@ -90,7 +90,7 @@ const namesOver = ({ members }: ServiceTargets, { federation }: KnownFederation)
   [...members.values()].some(({ over }) => over?.federation === federation.id);
 
 /** A query for the endpoint that the request names, which stays as it is. */
-const isUntouched = ({ sent: { query, targets }, task }: Draft): boolean =>
+const isUntouched = ({ asked: { query, targets }, task }: Draft): boolean =>
   task.entry !== undefined && targets.members.size === 0 && !hasSeveral(query);
 
 /** Without a pattern outside of every SERVICE a federation has no part in the query. */
@@ -113,9 +113,9 @@ function planOf(draft: Draft): MadePlan {
     const plan = untouchedPlan(query, task.entry, task.request);
     return madeOf(isMatchedHere(task.entry) ? evaluatedOver(plan) : plan, () => query);
   }
-  if (task.over && hasPart(draft.sent.query)) return overMembers(draft, mergedMembers(task.over));
-  const [pattern] = draft.sent.query.outside;
-  if (draft.sent.query.services.length === 0 && pattern) throw homeless(query, task, pattern);
+  if (task.over && hasPart(draft.asked.query)) return overMembers(draft, mergedMembers(task.over));
+  const [pattern] = draft.asked.query.outside;
+  if (draft.asked.query.services.length === 0 && pattern) throw homeless(query, task, pattern);
   if (targets.members.size === 0) return evaluatedHere(draft);
   const isOne = endpointsOf(draft).size === 1 && ![...targets.members.values()].some(isOpenTarget);
   return isOne ? oneEndpoint(draft) : severalEndpoints(draft);

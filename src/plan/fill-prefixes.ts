@@ -1,10 +1,9 @@
-import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
 import {
   isWord,
   type Query,
-  parseQuery,
+  parsedIfLegal,
   substituted,
   type SubstitutedText,
   type Token,
@@ -109,16 +108,6 @@ function describedMeanings(written: SubstitutedText, ids: readonly string[], con
     readings = readings.slice(0, mostReadings);
   }
   return readings.map((filled) => Object.assign(declared(written, filled), { ids }));
-}
-
-/** Undefined for a text that is no legal query. */
-export function parsedIfLegal(text: string): Query | undefined {
-  try {
-    return parseQuery(text);
-  } catch (error) {
-    if (error instanceof FedwayError && error.code !== "INTERNAL") return undefined;
-    throw error;
-  }
 }
 
 /** The text as a query of one endpoint, with the prefixes published of it and those that are well known. */

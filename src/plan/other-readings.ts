@@ -1,7 +1,7 @@
 import { nearest } from "../errors/nearest.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Query, SubstitutedText } from "../sparql/query.ts";
-import { namesEndpoint, parsedIfLegal, readingsOf, withEndpointPrefixes } from "./fill-prefixes.ts";
+import { parsedIfLegal, type Query, type SubstitutedText } from "../sparql/query.ts";
+import { namesEndpoint, readingsOf, withEndpointPrefixes } from "./fill-prefixes.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { DirectPlan, PlanNote } from "./query-plan.ts";
 import { similarIds } from "./meant-entries.ts";

@@ -9,7 +9,6 @@ import {
   withHeadNotes,
   withNonMonotone,
   withPartNotes,
-  withRelevantMembers,
   withWholeNotes,
 } from "./complete-plan.ts";
 import {
@@ -25,6 +24,7 @@ import {
 import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
 import type { PlanTask } from "./plan-request.ts";
 import { type DirectPlan, type FederatedPlan, type PlanNote, type QueryPlan, usedIds } from "./query-plan.ts";
+import { withRelevantMembers } from "./relevant-members.ts";
 import { withDescribed } from "./request-place.ts";
 import { mirrorsIn } from "./service-targets.ts";
 
@@ -183,10 +183,10 @@ function mayLackTerms(draft: Draft): boolean {
 }
 
 /** An endpoint that is asked, or is no longer, is described. */
-function isDescribed({ sent, made, task: { context, entry, over } }: Draft): boolean {
+function isDescribed({ asked, made, task: { context, entry, over } }: Draft): boolean {
   const { terms } = context;
   const isKnown = (id: string | undefined): boolean => id !== undefined && terms?.descriptionVersion(id) !== undefined;
-  const named = [entry, ...(over?.members ?? []), ...sent.targets.members.values()];
+  const named = [entry, ...(over?.members ?? []), ...asked.targets.members.values()];
   return named.some((each) => isKnown(each?.id)) || (made !== undefined && usedIds(made.plan).some(isKnown));
 }
 

@@ -40,14 +40,16 @@ export interface PlanContext {
   /** Which classes and properties endpoints have; absent: nothing is known. */
   readonly terms?: KnownTerms;
   /** Remarks on a query whose answer is empty, from descriptions alone; absent: none. */
-  readonly remarks?: Remarks | undefined;
+  readonly remarks?:
+    | ((query: Query, plan: DirectPlan | FederatedPlan, place: Place) => readonly PlanNote[])
+    | undefined;
   /** Where other parts of an endpoint's classes are; absent: nothing is known. */
   readonly parts?: ((id: string) => readonly KnownPart[]) | undefined;
   /** Which members have matches; absent: nothing is known, and everybody is asked. */
   readonly sources?: KnownSources | undefined;
 }
 
-/** A class whose instances lie at an endpoint and at others; the registry's `Part` fits. */
+/** A class whose instances lie at an endpoint and at others. */
 export interface KnownPart {
   readonly class: string;
   /** Stated by the builder of the shards, or derived from the descriptions of a federation's members. */
@@ -55,17 +57,18 @@ export interface KnownPart {
   readonly siblings: readonly { readonly endpoint: string; readonly properties: readonly string[] }[];
 }
 
-/** Remarks from descriptions on an empty answer; `diagnosis/check/remarks.ts` fits. */
-export type Remarks = (query: Query, plan: DirectPlan | FederatedPlan, place: Place) => readonly PlanNote[];
-
-/** Certain facts about the data of endpoints; `selection/` fits. */
+/** Certain facts about the data of endpoints. */
 export interface KnownSources {
   /** Grows with every change, and when facts become too old; no plan outlives the version that it was made with. */
   readonly version: number;
   /**
-   * The plan over those members only that may have matches; for one member alone a plan for that one.
+   * The plan over those members only that may have matches.
+   * @param how the plan's query, and catalogue ids of members that are not left out
    */
-  select(plan: FederatedPlan, options: SelectOptions): FederatedPlan | DirectPlan;
+  select(
+    plan: FederatedPlan,
+    how: { readonly query: QueryTree; readonly ask?: readonly string[] | undefined },
+  ): FederatedPlan;
   /** Why each of these clauses has no solution; undefined where it may have some. */
   emptyClauses(clauses: readonly AskedClause[]): readonly (EmptyClause | undefined)[];
   /** Certain facts about the terms of an endpoint's triples; undefined: there are none. */
@@ -86,28 +89,18 @@ export interface ClauseEstimate {
   readonly restsOn: Unmatched;
 }
 
-/** Options of choosing members, beside facts. */
-export interface SelectOptions {
-  /** The plan's query, where it is parsed already. */
-  readonly query?: Query | undefined;
-  /** True if the endpoint's row cap is known: a direct answer is not checked. */
-  readonly cutsKnown: (endpoint: PlannedEndpoint) => boolean;
-  /** Catalogue ids of members that are not left out. */
-  readonly ask?: readonly string[] | undefined;
-}
-
 /** Why a clause has no solution: the endpoint has no match for these patterns. */
-export interface EmptyClause extends Unmatched {
+interface EmptyClause extends Unmatched {
   readonly certificate: Certificate;
 }
 
 /** A SERVICE clause as a query of its own: `SELECT * WHERE` its group. */
-export interface AskedClause {
+interface AskedClause {
   readonly body: QueryTree;
   readonly endpoint: PlannedEndpoint;
 }
 
-/** Classes and properties in descriptions; the registry's search index fits. */
+/** Classes and properties in descriptions. */
 export interface KnownTerms {
   /** Grows with every change; no plan outlives the version that it was made with. */
   readonly version: number;
@@ -140,7 +133,7 @@ export interface KnownCapabilities {
   view(id: string): KnownEndpoint | undefined;
 }
 
-/** Facts about an endpoint for planning; the registry's `EndpointView` fits. Absent means unknown, and forbids nothing. */
+/** Facts about an endpoint for planning. Absent means unknown, and forbids nothing. */
 interface KnownEndpoint {
   /** The Accept header that works, by the kind of the answer, where a list of formats does not. */
   readonly accept?: Readonly<Partial<Record<AnswerKind, string | undefined>>> | undefined;

@@ -85,31 +85,32 @@ export function serviceTargets(query: Query, task: PlanTask): ServiceTargets {
   const pseudo = new Set<number>();
   const normalised = new Map<string, PlannedEndpoint>();
   const notes: PlanNote[] = [];
-  const lookUp = (iri: string | undefined, place: ClausePlace): PlannedEndpoint => {
-    const endpoint = targetOf(iri, place, task.context);
-    if (iri !== undefined && iri !== endpoint.url && !isCatalogued(iri, task.context)) normalised.set(iri, endpoint);
+  const lookUp = (iri: string, place: ClausePlace): PlannedEndpoint => {
+    const endpoint = uncataloguedTarget(iri, place, task.context);
+    if (iri !== endpoint.url) normalised.set(iri, endpoint);
     return endpoint;
   };
   for (const clause of query.services) {
     const { target, element } = clause;
     if (target.kind === "variable" && isBoundTarget(clause)) members.set(element.from, { url: `?${target.name}` });
     else if (target.kind === "variable") {
-      for (const value of valuesOf(clause)) lookUp(value.iri, { where: clause.where, shown: value.text });
+      for (const { iri, text } of valuesOf(clause)) {
+        const place = { where: clause.where };
+        if (iri === undefined) throw refused(text, { place, why: "is not an IRI" });
+        if (!cataloguedTarget(iri, place, task.context)) lookUp(iri, place);
+      }
     } else if (isKeyword(target.iri))
       notes.push(keywordNote(target.iri, keywordEntries(target.iri, clause, task.context)));
     else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
     else {
-      if (!isCatalogued(target.iri, task.context)) refuseMisplaced(target.iri, clause, query, task.context);
-      members.set(element.from, lookUp(target.iri, clause));
+      const known = cataloguedTarget(target.iri, clause, task.context);
+      if (!known) refuseMisplaced(target.iri, clause, query, task.context);
+      members.set(element.from, known ?? lookUp(target.iri, clause));
     }
   }
   notes.push(...[...normalised].map(([iri, endpoint]) => normalisedNote(iri, endpoint, task.context)));
   return { members, pseudo, notes };
 }
-
-/** The URL of an endpoint or federation of the catalogue. */
-const isCatalogued = (iri: string, { catalog }: PlanContext): boolean =>
-  catalog.byUrl(iri) !== undefined || catalog.federationByUrl(iri) !== undefined;
 
 /** @throws FedwayError for a target that extends the engine of an endpoint and stands outside of it */
 function refuseMisplaced(iri: string, clause: ServiceClause, query: Query, context: PlanContext): void {
@@ -123,7 +124,7 @@ function refuseMisplaced(iri: string, clause: ServiceClause, query: Query, conte
  */
 export function endpointNamed(iri: string, context: PlanContext): PlannedEndpoint {
   try {
-    return targetOf(iri, {}, context);
+    return cataloguedTarget(iri, {}, context) ?? uncataloguedTarget(iri, {}, context);
   } catch (thrown) {
     const { code, message, details } = toFedwayError(thrown);
     const next =
@@ -225,21 +226,22 @@ function valuesOf(clause: ServiceClause): readonly { readonly iri?: string; read
 interface ClausePlace {
   /** Absent for a value out of data. */
   readonly where?: ServiceClause["where"];
-  /** The target as written. */
-  readonly shown?: string;
 }
 
 const whereIs = ({ where }: ClausePlace, endpoint: string): ErrorWhere => ({ ...where, endpoint });
 
-/** The endpoint or federation that a target names. */
-function targetOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
-  const federation = iri === undefined ? undefined : context.catalog.federationByUrl(iri);
-  return federation ? plannedFederation(federation, place, context) : endpointOf(iri, place, context);
+/** The federation or endpoint of the catalogue with this URL. */
+function cataloguedTarget(iri: string, place: ClausePlace, context: PlanContext): PlannedEndpoint | undefined {
+  const { catalog } = context;
+  const federation = catalog.federationByUrl(iri);
+  if (federation) return plannedFederation(federation, place, context);
+  const entry = isPart(iri, context) ? undefined : catalog.byUrl(iri);
+  return entry && plannedEndpoint(entry);
 }
 
-function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
-  if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
-  const entry = entryNamed(iri, context);
+/** The endpoint that a target means whose URL is not in the catalogue. */
+function uncataloguedTarget(iri: string, place: ClausePlace, context: PlanContext): PlannedEndpoint {
+  const entry = isPart(iri, context) ? undefined : entryMeant(iri, context.catalog);
   if (entry) return plannedEndpoint(entry);
   const url = targetUrl(iri, place, context);
   if (url.username !== "" || url.password !== "") {
@@ -252,12 +254,9 @@ function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanCo
   return { url: iri.replace(/(?<!%20)(?:%20)+$/, "") };
 }
 
-/** The entry that a target means; an endpoint with a part of its data is asked itself, where that is allowed. */
-function entryNamed(iri: string, context: PlanContext): CatalogEntry | undefined {
-  const { catalog, egress } = context;
-  const isPart = egress === "public" && catalog.published.byOtherUrl(iri)?.as === "part";
-  return isPart ? undefined : (catalog.byUrl(iri) ?? entryMeant(iri, catalog));
-}
+/** True for an endpoint with a part of an entry's data, which is asked itself where that is allowed. */
+const isPart = (iri: string, { catalog, egress }: PlanContext): boolean =>
+  egress === "public" && catalog.published.byOtherUrl(iri)?.as === "part";
 
 function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {
   // Remembered facts of endpoints, up to thousands of them, go by URL.

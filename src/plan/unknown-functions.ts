@@ -34,11 +34,11 @@ const unknownFunction = (message: string): FedwayError =>
   });
 
 /** A note where an endpoint is sent a pattern that is no expression of XPath: what it makes of that is its own affair. */
-export function doubtfulPatterns({ plan, parsed, bodies }: MadePlan): readonly PlanNote[] {
+export function doubtfulPatterns({ plan, tree, bodies }: MadePlan): readonly PlanNote[] {
   const clauses = plan.kind === "federated" ? plan.clauses : [];
   const ofClauses = clauses.flatMap((clause, index) => (isEvaluatedHere(clause) ? [] : (bodies[index] ?? [])));
-  const sent = plan.kind === "direct" && parsed ? [parsed()] : ofClauses;
-  const wrong = sent.values().map((tree) => wrongPattern(tree, true));
+  const sent = plan.kind === "direct" && tree ? [tree()] : ofClauses;
+  const wrong = sent.values().map((each) => wrongPattern(each, true));
   const found = wrong.find((each) => each?.code === "PATTERN_INVALID");
   return found ? [{ code: "PATTERN_DOUBTFUL", message: `${found.message} The endpoint decides what it means.` }] : [];
 }

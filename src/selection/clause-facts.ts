@@ -1,4 +1,3 @@
-import type { AskedClause, ClauseEstimate, EmptyClause } from "../plan/plan-request.ts";
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
 import type { AskedPattern, PatternSource, ValueKind } from "../plan/source-selection.ts";
 import { iriText } from "../rdf/term-text.ts";
@@ -9,8 +8,14 @@ import type { FactTable } from "./fact-table.ts";
 import { MemberView } from "./member-view.ts";
 import { claimOf } from "./term-claims.ts";
 
+/** A SERVICE clause as a query of its own, and the endpoint that it is for. */
+interface Clause {
+  readonly body: QueryTree;
+  readonly endpoint: PlannedEndpoint;
+}
+
 /** Why each of these clauses has no solution at its endpoint; undefined where it may have some. */
-export function emptyClauses(clauses: readonly AskedClause[], table: FactTable): readonly (EmptyClause | undefined)[] {
+export function emptyClauses(clauses: readonly Clause[], table: FactTable) {
   return ofDescribed(clauses, table, (body, view) => {
     const reasons = unmatchedPatterns(body, (pattern) => {
       const found = view.sourcesOf(pattern);
@@ -29,16 +34,13 @@ export function emptyClauses(clauses: readonly AskedClause[], table: FactTable):
  * of a variable as it has where it has the fewest. Undefined for anything more than a group of triple patterns (the effect of a
  * FILTER is not known), and where nothing is known of any of them.
  */
-export function clauseEstimates(
-  clauses: readonly AskedClause[],
-  table: FactTable,
-): readonly (ClauseEstimate | undefined)[] {
+export function clauseEstimates(clauses: readonly Clause[], table: FactTable) {
   return ofDescribed(clauses, table, (body, view, { id, url }) =>
     estimateOf(body, view, table.get(id, url)?.seenAt ?? 0),
   );
 }
 
-function estimateOf(body: QueryTree, view: MemberView, seenAt: number): ClauseEstimate | undefined {
+function estimateOf(body: QueryTree, view: MemberView, seenAt: number) {
   let solutions = Number.POSITIVE_INFINITY;
   const values = new Map<string, number>();
   const kinds = new Map<string, ValueKind>();
@@ -77,7 +79,7 @@ function variablePlaces(
 }
 
 const ofDescribed = <T>(
-  clauses: readonly AskedClause[],
+  clauses: readonly Clause[],
   table: FactTable,
   find: (body: QueryTree, view: MemberView, endpoint: PlannedEndpoint) => T | undefined,
 ): readonly (T | undefined)[] =>

@@ -1,9 +1,7 @@
-import { itemAt } from "../values.ts";
-import type { DirectPlan, FederatedPlan, MergedMembers, PlannedEndpoint, PlanNote } from "../plan/query-plan.ts";
-import type { SelectOptions } from "../plan/plan-request.ts";
+import type { FederatedPlan, MergedMembers, PlanNote } from "../plan/query-plan.ts";
 import type { AskedPattern, PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
 import { isEnginePredicate } from "./engine-predicates.ts";
-import { isWord, type Query, parseQuery, splitClauses } from "../sparql/query.ts";
+import { parseQuery, type QueryTree } from "../sparql/query.ts";
 import type { FactTable } from "./fact-table.ts";
 import { exclusionsOf, withExclusions } from "./exclusions.ts";
 import { type Lacks, MemberView } from "./member-view.ts";
@@ -11,22 +9,18 @@ import { anything, isInstance, keyOf, type Shape, toAsked } from "./shape.ts";
 
 /**
  * The plan over those members only that may have matches of one of its patterns, each pattern with its members and the
- * certificates of the others; a query that one member alone answers becomes a plan for that one. A plan without members to
- * choose from comes back as it is.
+ * certificates of the others. A plan without members to choose from comes back as it is.
  */
 export function selectSources(
   plan: FederatedPlan,
   table: FactTable,
-  { query: parsed, cutsKnown, ask }: SelectOptions = { cutsKnown: () => true },
-): FederatedPlan | DirectPlan {
+  { query, ask }: { readonly query: QueryTree; readonly ask?: readonly string[] | undefined },
+): FederatedPlan {
   const { over } = plan;
-  if (over === undefined || over.members.length < 2) return plan;
-  const query = parsed ?? parseQuery(plan.query);
   // A description may be made of any triple.
-  if (query.form === "DESCRIBE") return plan;
+  if (over === undefined || over.members.length < 2 || query.ast.queryType === "DESCRIBE") return plan;
   const view = new MemberView(table, over.members, { ask, onlyNamed: over.onlyNamed });
-  const selected = selectedPlan(plan, over, { shapes: shapesOf(query), view });
-  return selected.over?.members.length === 1 ? (exclusivePlan(selected, query, cutsKnown) ?? selected) : selected;
+  return selectedPlan(plan, over, { shapes: shapesOf(query), view });
 }
 
 /** The same for a plan that was selected before, with the answers since; it stays federated. */
@@ -66,9 +60,9 @@ function selectedPlan(
 type Found = ReadonlyMap<string, PatternSources | undefined>;
 
 /** The different patterns outside of every SERVICE, by key. */
-function shapesOf(query: Query): ReadonlyMap<string, Shape> {
+function shapesOf(query: QueryTree): ReadonlyMap<string, Shape> {
   const asked: Shape[] = query.patterns.filter(({ graph }) => graph !== "none");
-  const isGraph = query.tokens.some((token) => isWord(token, "GRAPH"));
+  const isGraph = query.nodes().some(({ type }) => type === "graph");
   // The names of graphs may be asked for, which every member may have.
   if (isGraph) asked.push({ subject: anything, predicate: anything, object: anything, graph: "named" });
   return new Map(asked.map((pattern) => [keyOf(pattern), pattern]));
@@ -187,43 +181,4 @@ function leftOutMessage(leftOut: number, all: number, found: Found): string {
     return `1 of ${all} members is not asked: its ${one} ${when} proves that it has no match. prune=false asks it too.`;
   }
   return `${leftOut} of ${all} members are not asked: their ${several} ${when} prove that they have no match. prune=false asks them too.`;
-}
-
-/** Answers with fewer rows are not cut without a sign. */
-const fewRows = 1_000;
-
-const hasFewRows = ({ kind, limit = fewRows, isAggregateOfAll }: Query): boolean =>
-  kind === "boolean" || limit < fewRows || isAggregateOfAll;
-
-/**
- * The same query for the only member that has data for it; undefined where a federation and an endpoint could differ. Where
- * the endpoint could cut a large answer unnoticed, it is one clause of a federated plan, whose answer is looked into.
- */
-function exclusivePlan(
-  plan: FederatedPlan,
-  query: Query,
-  cutsKnown: (endpoint: PlannedEndpoint) => boolean,
-): DirectPlan | FederatedPlan | undefined {
-  const [endpoint] = plan.over?.members ?? [];
-  const isPortable = plan.clauses.length === 0 && query.constructs.portable;
-  if (endpoint === undefined || endpoint.interface !== undefined || !isPortable) return undefined;
-  const { answer, notes, exclusions } = plan;
-  const { limit } = query;
-  if (!hasFewRows(query) && !cutsKnown(endpoint)) return asClause(plan, query, endpoint);
-  const none = { silent: undefined, defaultGraphs: [], namedGraphs: [] };
-  const columns = query.columns;
-  const facts = plan.over?.selection?.facts;
-  return { kind: "direct", answer, endpoint, query: plan.query, columns, limit, ...none, notes, exclusions, facts };
-}
-
-/** The query as a SERVICE clause; undefined where its form or order would be lost. */
-function asClause(plan: FederatedPlan, query: Query, endpoint: PlannedEndpoint): FederatedPlan | undefined {
-  const { text, tokens, ast } = query;
-  const columns = query.columns?.asked.map((name) => `?${name}`) ?? [];
-  if (columns.length === 0 || ("order" in ast && ast.order !== undefined)) return undefined;
-  const at = itemAt(tokens, query.prologue.length).start;
-  const select = `SELECT ${columns.join(" ")} WHERE { SERVICE <${endpoint.url}> { ${text.slice(at)}\n} }`;
-  const asked = text.slice(0, at) + select;
-  const { skeleton, clauses } = splitClauses(parseQuery(asked));
-  return { ...plan, query: asked, skeleton, clauses: clauses.map((clause) => Object.assign(clause, { endpoint })) };
 }

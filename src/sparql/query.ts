@@ -2,7 +2,7 @@
 
 export { dialectEdits } from "./dialect/dialect-rules.ts";
 export type { Element, Group, SelectOutline, ServiceElement, TokenRange, TriplesElement } from "./parse/outline.ts";
-export { followsGrammar, parseQuery } from "./parse/parse-query.ts";
+export { followsGrammar, parsedIfLegal, parseQuery } from "./parse/parse-query.ts";
 export type { Query, TextEdit } from "./parse/query.ts";
 export type { QueryTree } from "./parse/query-tree.ts";
 export { scanRawQuery } from "./parse/raw-query.ts";

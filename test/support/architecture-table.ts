@@ -148,7 +148,6 @@ export const modules: readonly Module[] = [
     name: "plan",
     publicFiles: [
       "create-planner.ts",
-      "fill-prefixes.ts",
       "known-terms.ts",
       "meant-entries.ts",
       "offer-endpoints.ts",

@@ -80,9 +80,10 @@ export function planWithFacts(text: string, known: KnownMembers = {}): QueryPlan
     ),
     egress: "catalog",
     publicUrl: "http://fedway.example",
+    ...(cutsKnown === false && { capabilities: { version: 1, view: () => undefined } }),
     sources: {
       version: 1,
-      select: (plan, how) => selectSources(plan, table, { ...how, cutsKnown: () => cutsKnown !== false }),
+      select: (plan, how) => selectSources(plan, table, how),
       emptyClauses: (clauses) => emptyClauses(clauses, table),
       clauseEstimates: (clauses) => clauseEstimates(clauses, table),
       facts: ({ id, url }) => table.get(id, url),

@@ -1,5 +1,5 @@
 import { lackOf } from "../../plan/known-terms.ts";
-import type { KnownTerms, PlanContext, Remarks } from "../../plan/plan-request.ts";
+import type { KnownTerms, PlanContext } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import { describedStatement, describedText } from "../evidence.ts";
 
@@ -10,7 +10,10 @@ const mostRemarks = 5;
  * Remarks from descriptions on an empty answer: terms that none of the endpoints asked for them has, with suggestions of other
  * terms. Facts in a note of the plan are not repeated.
  */
-export function createRemarks(terms: KnownTerms, { catalog }: Pick<PlanContext, "catalog">): Remarks {
+export function createRemarks(
+  terms: KnownTerms,
+  { catalog }: Pick<PlanContext, "catalog">,
+): NonNullable<PlanContext["remarks"]> {
   return (parsed, plan, { entry, over }) => {
     const outside = entry ? [entry] : (over?.members ?? (plan.kind === "direct" ? [plan.endpoint] : []));
     const lacking = parsed.usedTerms.flatMap(({ service, terms: used }) => {

@@ -1,12 +1,11 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError, type Problem, type Statement, toProblem } from "../../errors/fedway-error.ts";
 import type { Planner } from "../../plan/create-planner.ts";
-import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { Admission, Admitted } from "../../query/admission.ts";
 import type { Probe } from "../../query/probe.ts";
 import type { Catalog } from "../../registry/catalog.ts";
-import { withServiceUrls } from "../../sparql/query.ts";
+import { withServiceUrls, parsedIfLegal } from "../../sparql/query.ts";
 import type { QueryCheck } from "../check/query-check.ts";
 import { statedText } from "../evidence.ts";
 import { endpointOf, type Finding, type Inquiry, solvedBy, whereOf } from "./inquiry.ts";

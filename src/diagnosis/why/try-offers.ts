@@ -1,7 +1,6 @@
 import type { ErrorCode } from "../../errors/codes.ts";
-import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import { nodeFromIri, termFromText } from "../../results/terms.ts";
-import type { TokenRange } from "../../sparql/query.ts";
+import { type TokenRange, parsedIfLegal } from "../../sparql/query.ts";
 import { editsOf, likelyScore, type Offer } from "../check/query-scope.ts";
 import type { UnknownTerm } from "../check/unknown-terms.ts";
 import type { UsedTerm } from "../../sparql/patterns.ts";

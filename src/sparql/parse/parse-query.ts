@@ -172,6 +172,16 @@ export function parseQuery(text: string): Query {
   return parsed;
 }
 
+/** Undefined for a text that is no legal query. */
+export function parsedIfLegal(text: string): Query | undefined {
+  try {
+    return parseQuery(text);
+  } catch (error) {
+    if (error instanceof FedwayError && error.code !== "INTERNAL") return undefined;
+    throw error;
+  }
+}
+
 function parseText(text: string): Query {
   const decoded = /\\u/i.test(text) ? decodeEscapes(text) : undefined;
   const read = decoded?.text ?? text;

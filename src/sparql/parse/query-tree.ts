@@ -26,6 +26,16 @@ export class QueryTree {
     return new QueryTree({ type: "query", queryType: "SELECT", variables: [], where: patterns, prefixes: {} });
   }
 
+  /** The same query with a group in the place of its WHERE. */
+  withWhere({ patterns }: Group): QueryTree {
+    return new QueryTree({ ...this.ast, where: patterns });
+  }
+
+  /** Most rows of the answer to a SELECT, from its outermost LIMIT. */
+  get limit(): number | undefined {
+    return this.ast.queryType === "SELECT" ? this.ast.limit : undefined;
+  }
+
   /**
    * The triple patterns outside of every SERVICE in order of appearance, wherever they stand: groups, OPTIONAL, UNION, MINUS, GRAPH,
    * subqueries, EXISTS, but for the template of CONSTRUCT. One that dataset clauses have matched in several graphs is given once for

@@ -88,11 +88,6 @@ export class Query extends QueryTree implements QueryParts {
     return [this.outline, ...Array.from(groupsWithin(this.outline.groups)).flatMap(({ select }) => select ?? [])];
   }
 
-  /** Most rows of the answer to a SELECT, from its outermost LIMIT. */
-  get limit(): number | undefined {
-    return this.ast.queryType === "SELECT" ? this.ast.limit : undefined;
-  }
-
   /** Its SERVICE clauses, wherever they stand, in text order, each before those nested in it. */
   get services() {
     return this.#analysed().services;
