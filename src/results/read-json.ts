@@ -97,10 +97,8 @@ export class JsonReader implements TupleReader {
   #started = false;
   #hasBoolean = false;
   #hasBindings = false;
-  /** The value of `head` as far as it has come; undefined outside of it. */
-  #head: string | undefined;
-  /** The value of a member that may say that the answer is not whole, as far as it has come; undefined outside of one. */
-  #telling: { readonly name: string; value: string } | undefined;
+  /** The value that is kept until it is whole, as far as it has come: `head`, or a member that may say that rows are missing. */
+  #kept: { readonly name: string; text: string } | undefined;
   readonly #signs: Sign[] = [];
   /** Keys of the document itself: there is one, and one that JSON-LD makes something of. */
   #hasKey = false;
@@ -187,7 +185,7 @@ export class JsonReader implements TupleReader {
     if (end < 0) return this.#fail(rawControl);
     const { length } = bytes;
     this.#collectWord(bytes, from, Math.min(end, length));
-    this.#collectTelling(bytes.subarray(from, Math.min(end + 1, length)));
+    this.#keep(bytes.subarray(from, Math.min(end + 1, length)));
     this.#inString = end >= length;
     this.#escaped = end > length;
     return end + 1;
@@ -249,15 +247,13 @@ export class JsonReader implements TupleReader {
   }
 
   #pauseDeep(chunk: Uint8Array, from: number, end: number): void {
-    if (this.#head !== undefined) this.#collectHead(chunk.subarray(from, end));
-    this.#collectTelling(chunk.subarray(from, end));
+    this.#keep(chunk.subarray(from, end));
     if (this.#depth > this.#floor) return;
     if (chunk[end - 1] !== this.#brackets[this.#depth]! + 2) {
       this.#fail(brokenDocument);
       return;
     }
     if (this.#rowDepth >= 0) this.rowsTo = end - 1;
-    this.#closeHead();
     this.#floor = -1;
     this.#rowDepth = -1;
   }
@@ -265,7 +261,7 @@ export class JsonReader implements TupleReader {
   /** Where keys matter: the document's own level and that of `results`. */
   #scanShallow(bytes: Uint8Array, from: number): number {
     const byte = bytes[from]!;
-    if (this.#telling !== undefined) this.#seeTelling(bytes, from);
+    if (this.#kept !== undefined) this.#seeKept(bytes, from);
     if (byte === quote) {
       this.#word = "";
       this.#inString = true;
@@ -294,7 +290,6 @@ export class JsonReader implements TupleReader {
 
   #enterDeep(kind: number, at: number): void {
     this.#floor = this.#depth;
-    if (this.#depth === 1 && this.#key === "head" && kind === openObject) this.#head = "{";
     if (!this.#inResults || this.#key !== "bindings" || kind !== openArray) return;
     if (this.#hasBindings) this.#fail('The JSON document has "bindings" twice.');
     this.rowsFrom = at + 1;
@@ -302,41 +297,37 @@ export class JsonReader implements TupleReader {
     this.#hasBindings = true;
   }
 
+  /** A comma or a bracket ends the value. */
+  #seeKept(bytes: Uint8Array, at: number): void {
+    const byte = bytes[at];
+    if (byte === comma || byte === closeObject || byte === closeArray) this.#readKept();
+    else this.#keep(bytes.subarray(at, at + 1));
+  }
+
   /** Byte by byte as Latin-1, so that a character may be split. */
-  #collectHead(bytes: Uint8Array): void {
-    this.#head += Buffer.from(bytes.subarray(0, maxHeadBytes + 1)).toString("latin1");
-    if (this.#head!.length > maxHeadBytes)
+  #keep(bytes: Uint8Array): void {
+    const kept = this.#kept;
+    if (kept === undefined) return;
+    const isHead = kept.name === "head";
+    const room = (isHead ? maxHeadBytes + 1 : longestSign) - kept.text.length;
+    if (room > 0) kept.text += Buffer.from(bytes.subarray(0, room)).toString("latin1");
+    if (isHead && kept.text.length > maxHeadBytes && /^\s*\{/u.test(kept.text))
       this.#fail(`The head of the JSON document is larger than ${maxHeadBytes} bytes.`);
   }
 
-  /** A comma or a bracket ends the value. */
-  #seeTelling(bytes: Uint8Array, at: number): void {
-    const byte = bytes[at];
-    if (byte === comma || byte === closeObject || byte === closeArray) this.#closeTelling();
-    else this.#collectTelling(bytes.subarray(at, at + 1));
-  }
-
-  #collectTelling(bytes: Uint8Array): void {
-    const telling = this.#telling;
-    if (telling === undefined || telling.value.length >= longestSign) return;
-    telling.value += Buffer.from(bytes.subarray(0, longestSign - telling.value.length)).toString("latin1");
-  }
-
-  #closeTelling(): void {
-    if (this.#telling === undefined) return;
-    const { name, value } = this.#telling;
-    this.#telling = undefined;
-    const sign = signOf(name, Buffer.from(value, "latin1").toString());
+  #readKept(): void {
+    if (this.#kept === undefined) return;
+    const { name } = this.#kept;
+    const text = Buffer.from(this.#kept.text, "latin1").toString();
+    this.#kept = undefined;
+    if (name === "head") {
+      const names = namesIn(text);
+      if (Array.isArray(names) && names.every((each) => typeof each === "string")) this.variables = names;
+      else if (names !== undefined) this.#fail('"head.vars" is not a list of names.');
+      return;
+    }
+    const sign = signOf(name, text);
     if (sign !== undefined && this.#signs.length < mostSigns) this.#signs.push(sign);
-  }
-
-  #closeHead(): void {
-    if (this.#head === undefined) return;
-    const names = namesIn(Buffer.from(this.#head, "latin1").toString());
-    this.#head = undefined;
-    if (names === undefined) return;
-    if (Array.isArray(names) && names.every((name) => typeof name === "string")) this.variables = names;
-    else this.#fail('"head.vars" is not a list of names.');
   }
 
   #close(kind: number): void {
@@ -359,7 +350,8 @@ export class JsonReader implements TupleReader {
 
   #startValue(): void {
     this.#key = this.#word;
-    this.#telling = !ownKeys.has(this.#key) && isTelling(this.#key) ? { name: this.#key, value: "" } : undefined;
+    const isKept = ownKeys.has(this.#key) ? this.#depth === 1 && this.#key === "head" : isTelling(this.#key);
+    this.#kept = isKept ? { name: this.#key, text: "" } : undefined;
     if (this.#depth !== 1) return;
     this.#hasKey = true;
     this.#hasGraph ||= this.#key === "@graph";
