@@ -76,6 +76,8 @@ interface Findings {
 const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
 /** Probes that need a table of known rows. */
 const withTables: ReadonlySet<string> = new Set(["result formats", "row cap", "VALUES rows", "URL length"]);
+/** A row takes the fewest bytes. */
+const lineFormats = ["text/tab-separated-values", "text/csv"];
 const blockSizes = [10, 100, 1_000, 10_000];
 /** The transport sends no longer URLs. */
 const urlSizes = [2_048, 8_192];
@@ -235,8 +237,10 @@ class Run {
 
   /** Rows of the large product, and whether nothing said that some are missing; undefined when they tell nothing. */
   async #productRows(): Promise<{ readonly rows: number; readonly silent: boolean } | undefined> {
-    const probe: Probe = { kind: "bindings", query: rowCapQuery, judge: () => undefined };
-    const { value: answer } = await this.#ask(probe, { maxRows: rowsOfProduct });
+    const accept = lineFormats.find((format) => this.findings.formats.includes(format));
+    const query = rowCapQuery(accept === undefined ? "?none" : "?d4");
+    const probe: Probe = { kind: "bindings", query, judge: () => undefined };
+    const { value: answer } = await this.#ask(probe, { maxRows: rowsOfProduct, ...(accept && { accept }) });
     if (answer === undefined || answer.rows.length === 0) return undefined;
     const how = answer.partial?.how;
     if (how !== undefined && how !== "virtuoso-maxrows" && how !== "row-cap") return undefined;

@@ -28,13 +28,22 @@ async function probe(limits: LimitedEndpointOptions, setting: Setting = {}) {
   opened.push(endpoint, client);
   const { signal } = new AbortController();
   const target = { id: "limited", url: endpoint.url };
+  const asker = sparqlAsker({ client });
+  let answerBytes = 0;
   const capabilities = await probeCapabilities(target, {
-    asker: sparqlAsker({ client }),
+    asker: {
+      ...asker,
+      async ask(request) {
+        const answer = await asker.ask(request);
+        answerBytes += answer.bytes;
+        return answer;
+      },
+    },
     pauseMs: 0,
     signal,
     ...setting,
   });
-  return { capabilities, endpoint };
+  return { capabilities, endpoint, answerBytes };
 }
 
 const saying =
@@ -71,6 +80,17 @@ describe("a whole endpoint", () => {
     });
     expect(endpoint.requests.length).toBeLessThan(45);
     expect(endpoint.requests.map(({ urlBytes }) => urlBytes)).toEqual(expect.arrayContaining([2_048, 8_192]));
+  });
+  it.each([
+    ["in all formats", {}],
+    [
+      "without CSV and TSV",
+      { instead: ({ accept }: LimitedRequest) => (/csv|tab-/u.test(accept) ? refuse("no", 406) : undefined) },
+    ],
+  ])("is probed for at most 100 kB %s", async (_, limits) => {
+    const { capabilities, answerBytes } = await probe(limits);
+    expect(capabilities.wholeRows).toBe(20_000);
+    expect(answerBytes).toBeLessThan(100_000);
   });
   it("what it finds does not depend on the data", async () => {
     const data = Array.from({ length: 200 }, (_, n) => `<urn:x:a> <urn:x:p> "${n}" .\n_:b${n} <urn:q> <urn:x:a> .\n`);
