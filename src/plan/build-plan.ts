@@ -45,7 +45,7 @@ export function untouchedPlan(parsed: Query, entry: CatalogEntry, request: PlanR
     query: parsed.text,
     columns: parsed.columns,
     limit: parsed.limit,
-    tripleCount: tripleCountOf(parsed, () => parsed),
+    tripleCount: parsed.form === "CONSTRUCT" ? tripleCountQuery(parsed) : undefined,
     silent: undefined,
     defaultGraphs: request.defaultGraphs,
     namedGraphs: request.namedGraphs,
@@ -55,7 +55,8 @@ export function untouchedPlan(parsed: Query, entry: CatalogEntry, request: PlanR
 
 /** The whole query for the one endpoint that all its clauses name, without the wrappers. */
 export function directPlan(draft: Draft): MadePlan<DirectPlan> {
-  const { query, targets } = draft;
+  const { query, targets, task } = draft;
+  const { size } = targets.members;
   const isMember = (service: ServiceElement): boolean => targets.members.has(service.from);
   const unwrapped = unwrappedQuery(draft, isMember);
   // On an endpoint's route without SERVICE for others the dataset was refused earlier, so none is left to keep.
@@ -69,18 +70,15 @@ export function directPlan(draft: Draft): MadePlan<DirectPlan> {
     query: text,
     columns: query.columns,
     limit: query.limit,
-    tripleCount: query.datasets.length > 0 ? undefined : tripleCountOf(query, unwrapped.parsed),
-    silent: silentFallback(draft, isMember),
+    tripleCount:
+      query.form === "CONSTRUCT" && query.datasets.length === 0 ? tripleCountQuery(unwrapped.parsed()) : undefined,
+    silent: query.vocabulary.has("SILENT") ? silentFallback(draft, isMember) : undefined,
     defaultGraphs: [],
     namedGraphs: [],
-    notes: [...draft.notes, ...mergedNote(draft)],
+    notes: size > 1 && !task.entry ? [...draft.notes, mergedNote(size)] : draft.notes,
   };
   return madeOf(plan, unwrapped.tree);
 }
-
-/** Only a CONSTRUCT has triples to count; `sent` parses what goes to the endpoint. */
-const tripleCountOf = ({ form }: Query, sent: () => Query): string | undefined =>
-  form === "CONSTRUCT" ? tripleCountQuery(sent()) : undefined;
 
 /** The query without the wrappers of its clauses; it is parsed where its structure is needed. */
 function unwrappedQuery(draft: Draft, isMember: (service: ServiceElement) => boolean) {
@@ -101,11 +99,10 @@ function lazily<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-function mergedNote({ targets, task: { entry } }: Draft): readonly PlanNote[] {
-  const count = targets.members.size;
-  if (count < 2 || entry) return [];
-  return [{ code: "WRAPPERS_MERGED", message: `All ${count} SERVICE clauses name one endpoint; it was asked once.` }];
-}
+const mergedNote = (count: number): PlanNote => ({
+  code: "WRAPPERS_MERGED",
+  message: `All ${count} SERVICE clauses name one endpoint; it was asked once.`,
+});
 
 function assertOnlyUnwrapped({ query, targets }: Draft, unwrapped: Query): void {
   const pseudo = new Set(

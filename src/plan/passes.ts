@@ -1,4 +1,4 @@
-import { isWord, parseQuery } from "../sparql/query.ts";
+import { parseQuery } from "../sparql/query.ts";
 import { adaptedKeys } from "./adapted-keys.ts";
 import {
   refuseEvaluation,
@@ -118,7 +118,7 @@ function isFederated({ made }: Draft): boolean {
 
 /** A word of the query, whatever it stands for there. */
 function has(...words: readonly string[]): Pass["applies"] {
-  return ({ read }) => read.tokens.some((token) => isWord(token, ...words));
+  return ({ read }) => words.some((word) => read.vocabulary.has(word));
 }
 
 function hasDataset({ query, task: { entry, over, request } }: Draft): boolean {

@@ -1,4 +1,4 @@
-import type { Substitute } from "../parse/tokens.ts";
+import type { Substitute } from "../parse/substituted-text.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   quotes: "Strings stand in \" or ', variables begin with ?, and names have no quotation marks.",

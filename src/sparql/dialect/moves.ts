@@ -1,4 +1,4 @@
-import type { Substitute } from "../parse/tokens.ts";
+import type { Substitute } from "../parse/substituted-text.ts";
 import { isWord } from "../parse/tokens.ts";
 import { modifierWords, type Stumble } from "./stumble.ts";
 import { aggregates, type Mending, matches, newVariable } from "./token-pattern.ts";

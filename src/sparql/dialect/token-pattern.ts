@@ -1,5 +1,5 @@
 import { isWord, type Token } from "../parse/tokens.ts";
-import type { Substitute } from "../parse/tokens.ts";
+import type { Substitute } from "../parse/substituted-text.ts";
 import { modifierWords, type Stumble } from "./stumble.ts";
 
 /** Changes that mend one fault together. */

@@ -1,4 +1,4 @@
-import { type Substitute, type SubstitutedText, substituted } from "./tokens.ts";
+import { type Substitute, type SubstitutedText, substituted } from "./substituted-text.ts";
 
 const escaped = String.raw`\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}`;
 const surrogates = String.raw`\\u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}`;

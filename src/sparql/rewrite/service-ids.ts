@@ -1,4 +1,5 @@
-import { isWord, type Substitute, type SubstitutedText, substituted, type Token, tokenize } from "../parse/tokens.ts";
+import { type Substitute, type SubstitutedText, substituted } from "../parse/substituted-text.ts";
+import { isWord, type Token, tokenize } from "../parse/tokens.ts";
 
 /** A relative IRI that may be a catalogue id; ids have no upper-case letters. */
 const bareId = /^<([A-Za-z0-9][A-Za-z0-9._-]{0,63})>$/u;
