@@ -16,17 +16,11 @@ import { notesOf } from "./finished-folder.ts";
 import { type LearnedCells, learnCells } from "./load/cells.ts";
 import { type Learned, learn } from "./load/learn.ts";
 import type { PassOptions } from "./load/read-statements.ts";
-import { gather, type Gathered } from "./materialise/gather.ts";
+import { gather, type Gathered, type GatherRequest } from "./materialise/gather.ts";
 import { manifestIn } from "./materialise/manifest.ts";
 import { discardBuild, materialise } from "./materialise/materialise.ts";
-import {
-  predictShards,
-  balancedPrecedence,
-  defaultPrecedence,
-  type PlacementOf,
-  placementOf,
-} from "./rules/placement.ts";
-import type { Cell, Problem, Precedence, Interpretation } from "./rules/problem.ts";
+import { predictShards, balancedPrecedence, defaultPrecedence, keysOfCells, placementOf } from "./rules/placement.ts";
+import type { Problem, Precedence, Interpretation } from "./rules/problem.ts";
 import { reportPage } from "./report/report-page.ts";
 import { ruleFileName, ruleFileOf } from "./report/rule-file.ts";
 import { reportOf, type ReportInput, type ShardReport } from "./report/shard-report.ts";
@@ -115,7 +109,7 @@ interface Read {
   readonly reading: Interpretation;
   readonly precedence: Precedence;
   readonly questions: Questions;
-  readonly learned: Learned;
+  readonly request: GatherRequest;
   readonly gathered: Gathered | undefined;
   readonly cells: LearnedCells;
   readonly answers: QueryAnswers | undefined;
@@ -138,7 +132,7 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   const problem = paperProblem(questions, reading);
   const patterns = problem.queries.map((query) => query.patterns);
   const precedence = spec.precedence ?? (spec.mode === "balanced" ? balancedPrecedence : defaultPrecedence);
-  const request = { learned, buckets: reading.buckets, patterns };
+  const request: GatherRequest = { learned, buckets: reading.buckets, patterns };
   // Existing shards of the same inputs are most often the result of this build: then nothing has to be written.
   const gathered =
     held.target === undefined || (await isMadeOf(held.target, learned))
@@ -149,7 +143,7 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   const { openStore, signal, answersMs: totalMs = 180_000 } = held;
   const data = { learned, buckets: reading.buckets, queries, cells };
   const answers = openStore && (await openQueryAnswers(data, { openStore, signal, totalMs }));
-  const asked = { spec, reading, precedence, questions, learned, gathered, cells, answers };
+  const asked = { spec, reading, precedence, questions, request, gathered, cells, answers };
   try {
     return await buildAsked(asked, problem, held);
   } finally {
@@ -166,7 +160,7 @@ async function buildAsked(asked: Read, paper: Problem, held: Held): Promise<Shar
   const chosen = await choose({ ...asked, problem }, held);
   const known: Known = { ...asked, problem: chosen.problem };
   if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });
-  const shards = predictShards(cells.cells, placementOf(chosen.used.solution.rules, precedence));
+  const shards = predictShards(cells.cells, chosen.keys);
   return reportFor(known, chosen, { shards, predicted: true });
 }
 
@@ -191,7 +185,10 @@ const defaultSolveMs = 60_000;
 /** Choices of rules after the first one. */
 const mostRefinements = 4;
 
-/** The reading that is used and, beside it, the published method in every reading; of each query its sources, where asked. */
+/**
+ * The reading that is used and, beside it, the published method in every reading; of each cell the key of its shard, and of
+ * each query its sources, where asked.
+ */
 async function choose(known: Known, held: Held) {
   const { spec, reading, questions } = known;
   const { solver, signal, onProgress, solveMs = defaultSolveMs } = held;
@@ -218,12 +215,13 @@ async function chooseRefined(
   for (let round = 0; ; round += 1) {
     onProgress({ stage: "choosing the rules", done: 0, figures: { candidates: problem.candidates.length } });
     const used = await solved(spec.mode === "paper" ? paper : problem, reading, parts);
-    const sourced = await answers?.sources(shardOfCell(cells.cells, placementOf(used.solution.rules, precedence)));
+    const keys = keysOfCells(cells.cells, placementOf(used.solution.rules, precedence));
+    const sourced = await answers?.sources(keys);
     const sources = sourced?.map(({ source }) => source);
     const asksMore = spec.mode === "balanced" && sourced !== undefined && round < mostRefinements;
     const enough = asksMore ? await answers?.enoughCells(sourced) : undefined;
     const refined = enough && refinedBy(problem, enough);
-    if (refined === undefined) return { problem, used, sources };
+    if (refined === undefined) return { problem, used, keys, sources };
     problem = refined;
   }
 }
@@ -241,23 +239,14 @@ function refinedBy({ placement, ...problem }: Problem, enough: readonly (readonl
   return { ...problem, placement: { ...placement, needs } };
 }
 
-const shardOfCell =
-  (cells: readonly Cell[], placement: PlacementOf) =>
-  (number: number): string => {
-    const { types, predicate, bucket } = itemAt(cells, number);
-    return placement(types, predicate, bucket);
-  };
-
 async function write(known: Known, chosen: Chosen, held: Held & { readonly target: string }): Promise<ShardReport> {
-  const { spec, learned, gathered, cells, problem, precedence } = known;
+  const { spec, request, gathered, cells, problem, precedence } = known;
   const { dataset, title, licence, citation, source, gzip } = spec;
   const { rules: chosenRules, reading } = chosen.used.solution;
-  const patterns = problem.queries.map((query) => query.patterns);
-  const placement = placementOf(chosenRules, precedence);
   let report: ShardReport | undefined;
   await materialise(
     {
-      gather: { learned, buckets: reading.buckets, patterns },
+      gather: request,
       gathered,
       rules: chosenRules,
       reading,
@@ -266,8 +255,8 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       target: held.target,
       gzip,
       naming: spec.ids,
-      topics: topicsOf(cells.cells, placement, spec.topics),
-      properties: propertiesOfShards(cells.cells, placement),
+      topics: topicsOf(cells.cells, chosen.keys, spec.topics),
+      properties: propertiesOfShards(cells.cells, chosen.keys),
       replace: true,
       beside(shards) {
         report = reportFor(known, chosen, { shards, predicted: false });
@@ -284,12 +273,11 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
 
 function reportFor(
   known: Known,
-  { used, sources, readings }: Chosen,
+  { used, keys, sources, readings }: Chosen,
   { shards, predicted }: { readonly shards: ReportInput["shards"]; readonly predicted: boolean },
 ): ShardReport {
-  const { spec, precedence, questions, learned, cells, problem } = known;
+  const { spec, precedence, questions, request, cells, problem } = known;
   const { solution } = used;
-  const placement = placementOf(solution.rules, precedence);
   const { dataset: id, title, licence, citation, source } = spec;
   return reportOf({
     dataset: { id, title, licence, citation, source },
@@ -299,12 +287,12 @@ function reportFor(
     solution,
     shards,
     naming: spec.ids,
-    touched: touchedShards({ precedence, ...cells }, placement),
-    relevant: relevantShards(problem.queries, cells.cells, placement),
+    touched: touchedShards(cells.touches, keys),
+    relevant: relevantShards(problem.queries, cells.cells, keys),
     sources,
     readings,
     leftOut: questions.rejected,
-    badLines: learned.inputs.flatMap(({ name, badLines: bad }) =>
+    badLines: request.learned.inputs.flatMap(({ name, badLines: bad }) =>
       bad ? { name, count: bad.count, first: bad.first } : [],
     ),
     predicted,

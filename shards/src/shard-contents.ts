@@ -1,8 +1,7 @@
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import { valueFor } from "../../src/values.ts";
+import { itemAt, valueFor } from "../../src/values.ts";
 import { compareText } from "../../src/rdf/canonical.ts";
 import type { Cell } from "./rules/problem.ts";
-import type { PlacementOf } from "./rules/placement.ts";
 import { wordsOf } from "./rules/shard-names.ts";
 import type { ManifestShard } from "./materialise/manifest.ts";
 
@@ -18,17 +17,18 @@ type Weights = Map<string, number>;
  * Made of the classes of its subjects and of its properties, those with the most triples first, so it depends on the data
  * and the placement alone. Shards with the same sentence, such as the buckets of a class, say which part they are: "..., part 1 of 2".
  * A text of the operator's wins.
+ * @param keys of each cell that of its shard
  * @throws FedwayError `REQUEST_INVALID` for a text of a shard that there is not
  */
 export function topicsOf(
   cells: readonly Cell[],
-  placement: PlacementOf,
+  keys: readonly string[],
   own: Readonly<Record<string, string>> = {},
 ): ReadonlyMap<string, string> {
   const subjects = new Map<string, { readonly classes: Weights; readonly properties: Weights }>();
   const shards = new Map<string, ReturnType<typeof partOf>>();
-  for (const { types, predicate, bucket, triples } of cells) {
-    const key = placement(types, predicate, bucket);
+  for (const [at, { types, predicate, triples }] of cells.entries()) {
+    const key = itemAt(keys, at);
     const part = shards.get(key) ?? partOf(key);
     shards.set(key, part);
     const about = subjects.get(part.whole) ?? { classes: new Map(), properties: new Map() };
@@ -106,12 +106,12 @@ interface Seen {
  */
 export function propertiesOfShards(
   cells: readonly Cell[],
-  placement: PlacementOf,
+  keys: readonly string[],
 ): ReadonlyMap<string, readonly ShardProperty[]> {
   const shards = new Map<string, Map<string, Seen>>();
-  for (const { types, predicate, bucket, triples, objectClasses = [] } of cells) {
+  for (const [at, { types, predicate, triples, objectClasses = [] }] of cells.entries()) {
     if (predicate.length > longestIri) continue;
-    const key = placement(types, predicate, bucket);
+    const key = itemAt(keys, at);
     const shard = shards.get(key) ?? new Map<string, Seen>();
     shards.set(key, shard);
     const seen = shard.get(predicate) ?? { triples: 0, subjectClasses: new Set(), objectClasses: new Set() };

@@ -8,7 +8,7 @@ import { learnCells } from "../../shards/src/load/cells.ts";
 import { learn } from "../../shards/src/load/learn.ts";
 import { readManifest } from "../../shards/src/materialise/manifest.ts";
 import { discardBuild, materialise } from "../../shards/src/materialise/materialise.ts";
-import { hashOf, predictShards, placementOf } from "../../shards/src/rules/placement.ts";
+import { hashOf, keysOfCells, predictShards, placementOf } from "../../shards/src/rules/placement.ts";
 import { shardIdsOf } from "../../shards/src/rules/shard-names.ts";
 import type { Precedence, Rule } from "../../shards/src/rules/problem.ts";
 import { buildShards, filesIn, requestFor, writeInput } from "../support/shard-build.ts";
@@ -134,7 +134,7 @@ describe("materialise", () => {
     const folder = folderForTest();
     const learned = await learn([{ path: writeInput(folder, "in.nt", [...new Set(text.split(/(?<=\n)/))].join("")) }]);
     const cells = await learnCells({ learned, buckets: 2, patterns: [] });
-    const predicted = predictShards(cells.cells, placementOf(rules, precedence));
+    const predicted = predictShards(cells.cells, keysOfCells(cells.cells, placementOf(rules, precedence)));
     const { shards } = await materialise(requestFor(learned, join(folder, "out"), { rules }));
     const facts = ({ key, triples }: (typeof predicted)[number]) => ({ key, triples });
     // Two spellings of one literal count twice.

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { makeFolder } from "../../../src/make-folder.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { valueFor } from "../../../src/values.ts";
-import { compareBytes } from "../rules/placement.ts";
+import { compareBytes, keysOfCells, placementOf } from "../rules/placement.ts";
 import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
 import type { Precedence, Rule, Interpretation } from "../rules/problem.ts";
 import {
@@ -24,7 +24,7 @@ import {
 } from "./build-folder.ts";
 import { gather, type Gathered, type GatherOptions, type GatherRequest } from "./gather.ts";
 import { type Manifest, manifestName, type ManifestShard, manifestIn, type Source } from "./manifest.ts";
-import { type CellPlacement, filesOf, keysOfCells, type Sorting, openShardFiles, sortRanges } from "./sort-ranges.ts";
+import { filesOf, type Sorting, openShardFiles, sortRanges } from "./sort-ranges.ts";
 
 /** The shards to build, and their inputs. */
 export interface MaterialiseRequest {
@@ -143,7 +143,13 @@ const hasSize = (path: string, leastBytes: number, mostBytes = Number.POSITIVE_I
     () => false,
   );
 
-type Begun = { readonly request: MaterialiseRequest; readonly gathered: Gathered; readonly state: BuildState };
+interface Begun {
+  readonly request: MaterialiseRequest;
+  readonly gathered: Gathered;
+  /** For each cell the key of its shard. */
+  readonly keys: readonly string[];
+  readonly state: BuildState;
+}
 
 /** Goes on with the state that an earlier run left, if all that it speaks of is there, or begins to sort. */
 async function beginOrGoOn(
@@ -153,9 +159,11 @@ async function beginOrGoOn(
 ): Promise<Begun> {
   const found = request.gathered ?? (await gather(request.target, request.gather, options));
   const own = `${fingerprint} ${found.fingerprint}`;
+  const keys = keysFor(request, found);
   const state = await readState(place.building, own);
-  if (state !== undefined && (await isAllThere(place, { request, gathered: found, state }))) {
-    return { request, gathered: found, state };
+  if (state !== undefined) {
+    const begun = { request, gathered: found, keys, state };
+    if (await isAllThere(place, begun)) return begun;
   }
   let gathered = found;
   if (!found.isWhole) {
@@ -164,7 +172,8 @@ async function beginOrGoOn(
     gathered = await gather(request.target, request.gather, options);
   }
   await makeFolder(place.shards);
-  const begun = { request, gathered, state: { fingerprint: own, nextRange: 0, shards: shardsOf(request, gathered) } };
+  // The cells are the same whenever they are gathered.
+  const begun = { request, gathered, keys, state: { fingerprint: own, nextRange: 0, shards: shardsOf(request, keys) } };
   // All files are there before the first note says so.
   openShardFiles(place.shards, endingOf(request), begun.state.shards);
   await writeState(place.building, begun.state);
@@ -186,24 +195,23 @@ async function isAllThere(place: BuildFolder, { request, gathered, state }: Begu
 const sourcesFrom = (place: BuildFolder, gathered: Gathered, from: number): readonly string[] =>
   Array.from({ length: gathered.ranges - from }, (_, index) => filesOf(place, gathered, from + index)).flat();
 
-const placementOf = (
-  { rules, precedence, gather: { buckets } }: MaterialiseRequest,
-  gathered: Gathered,
-): CellPlacement => ({
-  gathered,
-  rules,
-  precedence,
-  buckets,
-});
-
-function sortingOf({ request, gathered, state }: Begun): Sorting {
-  const { statements, statementBytes } = request.gather.learned;
-  return { ...placementOf(request, gathered), state, ending: endingOf(request), statements, statementBytes };
+/** @throws RangeError for rules with buckets that the cells do not tell apart */
+function keysFor({ rules, precedence, gather: { buckets } }: MaterialiseRequest, { cells }: Gathered) {
+  for (const rule of rules) {
+    if (rule.kind === "horizontal" && buckets % rule.buckets !== 0)
+      throw new RangeError(`${rule.buckets} buckets do not divide ${buckets}`);
+  }
+  return keysOfCells(cells.cells, placementOf(rules, precedence));
 }
 
-/** The keys of all cells' shards, each once, in order. */
-const shardsOf = (request: MaterialiseRequest, gathered: Gathered): readonly WrittenShard[] => {
-  const keys = [...new Set(keysOfCells(placementOf(request, gathered)))].toSorted(compareBytes);
+function sortingOf({ request, gathered, keys, state }: Begun): Sorting {
+  const { statements, statementBytes } = request.gather.learned;
+  return { gathered, keys, state, ending: endingOf(request), statements, statementBytes };
+}
+
+/** The shards of all cells, each once, in order. */
+const shardsOf = (request: MaterialiseRequest, keysOfAll: readonly string[]): readonly WrittenShard[] => {
+  const keys = [...new Set(keysOfAll)].toSorted(compareBytes);
   const ids = shardIdsOf(keys, request.naming);
   const shards = keys.map((key) => ({ key, id: valueFor(ids, key), bytes: 0, triples: 0 }));
   if (new Set(shards.map(({ id }) => id)).size < keys.length) throw new Error("two shards have the same id");

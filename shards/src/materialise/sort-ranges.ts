@@ -2,8 +2,7 @@ import { rm } from "node:fs/promises";
 import { appendFileSync, truncateSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { claimantOf, keyOfClaim } from "../rules/placement.ts";
-import type { Precedence, Rule } from "../rules/problem.ts";
+import { valueFor } from "../../../src/values.ts";
 import { type BuildState, type WrittenShard, writeState, type BuildFolder } from "./build-folder.ts";
 import type { Gathered } from "./gather.ts";
 import { rangeFile } from "./gather-slice.ts";
@@ -15,17 +14,11 @@ import { readRecords } from "./records.ts";
 const leastThreadBytes = 256 * 1024 * 1024;
 const defaultMaxPartBytes = 32 * 1024 * 1024;
 
-/** Placement of cells. */
-export interface CellPlacement {
-  readonly gathered: Gathered;
-  readonly rules: readonly Rule[];
-  readonly precedence: Precedence;
-  /** Number of buckets that the cells tell apart. */
-  readonly buckets: number;
-}
-
 /** Sorting that has begun. */
-export interface Sorting extends CellPlacement {
+export interface Sorting {
+  readonly gathered: Gathered;
+  /** For each cell the key of its shard. */
+  readonly keys: readonly string[];
   readonly state: BuildState;
   /** File name extension of the shards. */
   readonly ending: ".nt" | ".nq";
@@ -37,16 +30,6 @@ export interface Sorting extends CellPlacement {
 /** The files of a range, one of each slice. */
 export const filesOf = (place: BuildFolder, { places }: Gathered, range: number): readonly string[] =>
   places.map((_, slice) => rangeFile(place.parts, slice, range));
-
-/** For each cell the key of its shard. @throws RangeError for rules with buckets that were not separated */
-export function keysOfCells({ gathered: { cells }, rules, precedence, buckets }: CellPlacement): readonly string[] {
-  const claimOf = claimantOf(rules, precedence);
-  return cells.cells.map(({ types, predicate, bucket }) => {
-    const claim = claimOf(types, predicate);
-    if (buckets % claim.buckets !== 0) throw new RangeError(`${claim.buckets} buckets do not divide ${buckets}`);
-    return keyOfClaim(claim, bucket);
-  });
-}
 
 /**
  * Sorts one range after the other and adds its lines to the ends of the shards, each once; notes how far it is.
@@ -111,10 +94,9 @@ function rangeSorter(
 }
 
 /** For each slice, the shards of its cells. */
-function shardNumbers(sorting: Sorting): readonly Uint32Array[] {
-  const { gathered, state } = sorting;
+function shardNumbers({ gathered, keys, state }: Sorting): readonly Uint32Array[] {
   const numbers = new Map(state.shards.map(({ key }, number) => [key, number]));
-  const ofCells = Uint32Array.from(keysOfCells(sorting), (key) => numbers.get(key)!);
+  const ofCells = Uint32Array.from(keys, (key) => valueFor(numbers, key));
   return gathered.places.map((places) => places.map((place) => ofCells[place]!));
 }
 

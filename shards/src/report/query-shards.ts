@@ -1,17 +1,16 @@
 import { irisOfRule } from "../rules/candidates.ts";
-import type { PlacementOf } from "../rules/placement.ts";
-import type { Cell, Pattern, Problem, QueryFeatures, Rule } from "../rules/problem.ts";
+import type { Cell, Pattern, QueryFeatures, Rule } from "../rules/problem.ts";
 import { itemAt } from "../../../src/values.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
 
-/** For each query, the shards with a match, from the cells with a match. */
-export function touchedShards(
-  { cells, touches }: NonNullable<Problem["placement"]>,
-  placement: PlacementOf,
-): readonly (readonly string[])[] {
-  const keys = cells.map(({ types, predicate, bucket }) => placement(types, predicate, bucket));
-  return touches.map((touched) => sortedKeys(touched.map((cell) => itemAt(keys, cell))));
-}
+/**
+ * For each query, the shards with a match, from the cells with a match.
+ * @param keys of each cell that of its shard
+ */
+export const touchedShards = (
+  touches: readonly (readonly number[])[],
+  keys: readonly string[],
+): readonly (readonly string[])[] => touches.map((cells) => sortedKeys(cells.map((cell) => itemAt(keys, cell))));
 
 const typePredicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const iriOf = (term: string | undefined): string | undefined =>
@@ -22,11 +21,11 @@ const put = (index: Map<string, Set<string>>, name: string, key: string): void =
 };
 
 /** Keys of shards by the predicates of their triples, and by the classes that triples with `rdf:type` give to subjects. */
-function indexOf(cells: readonly Cell[], placement: PlacementOf) {
+function indexOf(cells: readonly Cell[], keys: readonly string[]) {
   const byPredicate = new Map<string, Set<string>>();
   const byClass = new Map<string, Set<string>>();
-  for (const { types, predicate, bucket } of cells) {
-    const key = placement(types, predicate, bucket);
+  for (const [at, { types, predicate }] of cells.entries()) {
+    const key = itemAt(keys, at);
     put(byPredicate, predicate, key);
     if (predicate === typePredicate) for (const iri of types) put(byClass, iri, key);
   }
@@ -51,13 +50,13 @@ function shardsOfPattern(
 export function relevantShards(
   queries: readonly QueryFeatures[],
   cells: readonly Cell[],
-  placement: PlacementOf,
+  keys: readonly string[],
 ): readonly (readonly string[])[] {
-  const index = indexOf(cells, placement);
+  const index = indexOf(cells, keys);
   return queries.map(({ patterns }) => {
     const found = new Set<string>();
     for (const pattern of patterns) {
-      for (const keys of shardsOfPattern(index, pattern)) for (const key of keys) found.add(key);
+      for (const shards of shardsOfPattern(index, pattern)) for (const key of shards) found.add(key);
     }
     return sortedKeys(found);
   });

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { valueFor } from "../../../src/values.ts";
+import { itemAt, valueFor } from "../../../src/values.ts";
 import type { Cell, Precedence, Rule } from "./problem.ts";
 
 /** The order that leaves the fewest queries at one shard, of guaranteed and paper mode. */
@@ -35,7 +35,7 @@ const base: Claim = { key: "base", buckets: 1 };
  * class or predicate comes first by the bytes of its IRI takes it: for a subject with several types its first claimed class. A rule of a
  * pair claims both of its members, each for a shard of its own.
  */
-export function claimantOf(rules: readonly Rule[], precedence: Precedence): ClaimOf {
+function claimantOf(rules: readonly Rule[], precedence: Precedence): ClaimOf {
   const buckets = bucketsByClass(rules);
   const classes = new Set(rules.flatMap((rule) => (rule.kind === "class" ? rule.classes : [])));
   const predicates = new Set(rules.flatMap((rule) => (rule.kind === "vertical" ? rule.predicates : [])));
@@ -82,14 +82,13 @@ function first(types: readonly string[], claimed: { has(type: string): boolean }
  */
 export const compareBytes = (left: string, right: string): number => Buffer.from(left).compare(Buffer.from(right));
 
-/** The key of a claim's shard for a subject with this bucket or hash. */
-export const keyOfClaim = ({ key, buckets }: Claim, subjectBucket: number): string =>
-  key.startsWith("h/") ? `${key}/${subjectBucket % buckets}` : key;
-
 /** Where the rules put triples. */
 export function placementOf(rules: readonly Rule[], precedence: Precedence = defaultPrecedence): PlacementOf {
   const claimOf = claimantOf(rules, precedence);
-  return (types, predicate, subjectBucket) => keyOfClaim(claimOf(types, predicate), subjectBucket);
+  return (types, predicate, subjectBucket) => {
+    const { key, buckets } = claimOf(types, predicate);
+    return key.startsWith("h/") ? `${key}/${subjectBucket % buckets}` : key;
+  };
 }
 
 /** md5 of a subject's IRI (text, or its UTF-8 bytes), the first 8 hex digits as a number. */
@@ -97,17 +96,22 @@ export const hashOf = (subjectIri: string | Uint8Array): number =>
   // As text, which takes a third of the time of a buffer.
   Number.parseInt(hash("md5", subjectIri, "hex").slice(0, 8), 16);
 
+/** For each cell the key of its shard. */
+export const keysOfCells = (cells: readonly Cell[], placement: PlacementOf): readonly string[] =>
+  cells.map(({ types, predicate, bucket }) => placement(types, predicate, bucket));
+
 /**
  * The shards that rules would give, by key, without writing anything; of their triples those that the inputs repeat count
  * each time.
+ * @param keys of each cell that of its shard
  */
 export function predictShards(
   cells: readonly Cell[],
-  placement: PlacementOf,
+  keys: readonly string[],
 ): readonly { readonly key: string; readonly triples: number }[] {
   const shards = new Map<string, number>();
-  for (const { types, predicate, bucket, triples } of cells) {
-    const key = placement(types, predicate, bucket);
+  for (const [at, { triples }] of cells.entries()) {
+    const key = itemAt(keys, at);
     shards.set(key, (shards.get(key) ?? 0) + triples);
   }
   return [...shards]

@@ -58,8 +58,8 @@ export async function openQueryAnswers(
      * any one of which the answer differs. Where fewer than two are so, or that is unknown, all cells that it touches.
      */
     neededCells: () => within(neededBy),
-    /** Asks each shard that a query touches alone. @param keyOf the shard of a cell */
-    sources: (keyOf: (cell: number) => string) => within((ask, whole) => sourceOf(ask, whole, keyOf)),
+    /** Asks each shard that a query touches alone. @param keys of each cell that of its shard */
+    sources: (keys: readonly string[]) => within((ask, whole) => sourceOf(ask, whole, keys)),
     /** Of each query that one shard answers alone, as few cells of that shard as still give the whole answer. */
     enoughCells: (sources: readonly Sourced[]) => within((ask, whole, at) => enoughOf(ask, whole, sources[at]?.alone)),
     close: () => answers.close(),
@@ -105,14 +105,10 @@ interface Sourced {
   readonly alone?: readonly number[];
 }
 
-async function sourceOf(
-  ask: Ask,
-  { query, touched, rows }: WholeAnswer,
-  keyOf: (cell: number) => string,
-): Promise<Sourced> {
+async function sourceOf(ask: Ask, { query, touched, rows }: WholeAnswer, keys: readonly string[]): Promise<Sourced> {
   if (rows === undefined) return {};
   if (isNone(rows)) return { source: "none" };
-  const parts = [...Map.groupBy(touched, keyOf).values()];
+  const parts = [...Map.groupBy(touched, (cell) => itemAt(keys, cell)).values()];
   if (parts.length < 2) return { source: "one-shard", alone: touched };
   for (const alone of parts) {
     const found = await ask(query, alone);

@@ -6,7 +6,7 @@ import { CellCounter, type CellFacts } from "../load/cells.ts";
 import type { Statement } from "../load/statement.ts";
 import type { SubjectClasses } from "../load/subject-classes.ts";
 import type { Manifest } from "../materialise/manifest.ts";
-import { placementOf } from "../rules/placement.ts";
+import { keysOfCells, placementOf } from "../rules/placement.ts";
 import type { Pattern } from "../rules/problem.ts";
 import { touchedShards } from "../report/query-shards.ts";
 import type { VerifiedQuery } from "./compare-answers.ts";
@@ -100,7 +100,7 @@ function fanOutCheck(
   queries: readonly QueryPatterns[],
 ): Check {
   const findings = new Findings("federated");
-  const touched = touchedShards({ precedence, cells, touches }, placementOf(rules, precedence));
+  const touched = touchedShards(touches, keysOfCells(cells, placementOf(rules, precedence)));
   for (const [at, { query, problem }] of queries.entries()) {
     if (problem !== undefined) {
       findings.unknownIs(query.id, problem);

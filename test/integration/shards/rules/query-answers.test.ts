@@ -91,14 +91,14 @@ describe("cells that no shard may have alone", () => {
       close: async () => {},
     }));
     expect(await answers?.neededCells()).toEqual(cells.touches);
-    expect(await answers?.sources(() => "base")).toEqual(ids.map(() => ({})));
+    expect(await answers?.sources(cells.cells.map(() => "base"))).toEqual(ids.map(() => ({})));
   });
 });
 
 describe("where answers come from", () => {
   const sourcesBy = async (keyOf: (cell: Cell) => string) => {
     const { answers, cells } = await opened(inMemory);
-    const sources = await answers?.sources((cell) => keyOf(cells.cells[cell]!));
+    const sources = await answers?.sources(cells.cells.map(keyOf));
     return Object.fromEntries(ids.map((id, at) => [id, sources?.[at]?.source]));
   };
   const empty = { nobody: "none", no: "none" } as const;
@@ -106,7 +106,7 @@ describe("where answers come from", () => {
   it("is narrowed to the cells that are enough for an answer", async () => {
     const { answers, cells, words } = await opened(inMemory);
     const bucket = hashOf(ferries[0]!) % buckets;
-    const sources = (await answers?.sources((cell) => `h/${cells.cells[cell]!.bucket}`)) ?? [];
+    const sources = (await answers?.sources(cells.cells.map(({ bucket }) => `h/${bucket}`))) ?? [];
     const enough = words(await answers?.enoughCells(sources));
     expect({ largest: enough["largest"], join: enough["join"] }).toEqual({
       largest: [`name ${bucket}`, `size ${bucket}`],
