@@ -98,7 +98,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
     capabilities: registry.capabilities,
     availability: monitoring.availability,
     terms: registry.finder,
-    remarks: createRemarks(registry.finder, registry),
+    remarks: createRemarks(registry.finder, registry.catalog),
     sources: registry.sources,
     parts: registry.parts,
     egress: config.egress,

@@ -55,7 +55,7 @@ export async function writeList<Item>(io: CliIo, { json, url }: Options, { path,
   const answer = await withService(io, { url }, (service) =>
     service.read<Readonly<Record<string, readonly Item[]>>>(`/api/${path}`, {}, field),
   );
-  const items = answer[field] ?? [];
+  const items = answer[field];
   if (!isList(items)) throw malformed();
   if (json) return writeJson(io, answer);
   const heads = columns.map((column) => (typeof column === "string" ? column : column[0]));
@@ -71,7 +71,8 @@ export async function writeList<Item>(io: CliIo, { json, url }: Options, { path,
   return exitCodes.ok;
 }
 
-const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isRow);
+const isList = <Item>(value: readonly Item[] | undefined): value is readonly Item[] =>
+  Array.isArray(value) && value.every(isRow);
 
 /** As long as a sentence about what changed. */
 const longestCell = 200;

@@ -49,8 +49,9 @@ function targetIds({ endpoint, federation }: CompletionRequest, catalog: Catalog
   if (endpoint !== undefined && federation !== undefined) throw twoTargets();
   if (endpoint !== undefined && catalog.byId(endpoint) === undefined) throw unknownId("endpoint", endpoint, catalog);
   if (endpoint !== undefined) return [endpoint];
-  const named = federation === undefined ? describedFederation : catalog.federation(federation);
-  if (named === undefined) throw unknownId("federation", federation ?? "", catalog);
+  if (federation === undefined) return membersOf(describedFederation, catalog);
+  const named = catalog.federation(federation);
+  if (named === undefined) throw unknownId("federation", federation, catalog);
   return membersOf(named, catalog);
 }
 

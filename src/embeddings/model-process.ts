@@ -2,6 +2,7 @@
  * The process of a local model. Input: `ModelBoot` as its argument, then calls of `embed`. Output: the vectors of each.
  * It runs from source (Node strips the types) and compiled.
  */
+import { itemAt } from "../values.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "@huggingface/tokenizers";
@@ -48,7 +49,7 @@ interface Runtime {
 }
 
 startChild();
-const boot: ModelBoot = JSON.parse(process.argv[2] ?? "");
+const boot: ModelBoot = JSON.parse(itemAt(process.argv, 2));
 const imported: { readonly default?: Runtime } & Runtime = await import(boot.runtime);
 const runtime: Runtime = imported.default ?? imported;
 const session = await runtime.InferenceSession.create(boot.modelFile, {
@@ -97,7 +98,7 @@ async function vectorOf(ids: readonly number[]): Promise<Float32Array> {
     }),
   );
   const answers = await session.run(feeds);
-  return pooled(answers[session.outputNames[0] ?? ""], ids.length);
+  return pooled(answers[itemAt(session.outputNames, 0)], ids.length);
 }
 
 /** One vector of those of all tokens. */

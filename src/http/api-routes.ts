@@ -1,3 +1,4 @@
+import { itemAt } from "../values.ts";
 import type { FastifyRequest, FastifyReply } from "fastify";
 import { createCompletion } from "../completion/complete.ts";
 import { Completion, CompletionRequest } from "../completion/completion.ts";
@@ -141,7 +142,7 @@ type Terms = NonNullable<QueryBody["terms"]>;
 
 /** Characters of a row as JSON, about. */
 const charactersOf = (columns: readonly string[], cells: Cells): number =>
-  cells.reduce((sum, cell, at) => sum + (cell === null ? 0 : cell.length + (columns[at]?.length ?? 0) + 4), 0);
+  cells.reduce((sum, cell, at) => sum + (cell === null ? 0 : cell.length + itemAt(columns, at).length + 4), 0);
 
 const rowWriter = (columns: readonly string[], terms: Terms) => (cells: Cells) =>
   jsonRow(columns, cells, terms === "json" ? jsonTerm : (cell) => cell);

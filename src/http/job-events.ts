@@ -48,7 +48,7 @@ const streamHeaders = {
 /** One open stream; `end` may be called at any time and more than once. */
 type Stream = ReturnType<typeof openStream>;
 
-function openStream({ raw, view }: Pick<Following, "raw" | "view">, onEnd: () => void) {
+function openStream(raw: Following["raw"], view: Following["view"], onEnd: () => void) {
   raw.writeHead(200, streamHeaders);
   raw.write(`retry: ${limits.retryMs}\n\n`);
   let open = true;
@@ -145,7 +145,7 @@ function follow({ raw, view, id, jobs, streams }: Following): void {
     // What was heard meanwhile is newer.
     else if (heard === before) stream.send(job);
   };
-  const stream = openStream({ raw, view }, () => {
+  const stream = openStream(raw, view, () => {
     clearInterval(timer);
     streams.all.delete(stream);
     ignore();

@@ -1,3 +1,5 @@
+import { itemAt } from "../values.ts";
+
 /** Size of an answer at a time. */
 interface Point {
   readonly atMs: number;
@@ -19,10 +21,10 @@ export function expectedSize(
   points: readonly Point[],
   now: Point,
 ): { readonly size: number; readonly fits: boolean } | undefined {
-  if (points.length < leastPoints || now.atMs - (points[0]?.atMs ?? now.atMs) < weekMs) return undefined;
+  if (points.length < leastPoints || now.atMs - itemAt(points, 0).atMs < weekMs) return undefined;
   const logs = points.map(({ atMs, size }) => ({ atMs, x: Math.log1p(size) }));
-  const steps = logs.slice(1).map(({ x }, at) => x - (logs[at]?.x ?? x));
-  const gaps = logs.slice(1).map(({ atMs }, at) => atMs - (logs[at]?.atMs ?? atMs));
+  const steps = logs.slice(1).map(({ x }, at) => x - itemAt(logs, at).x);
+  const gaps = logs.slice(1).map(({ atMs }, at) => atMs - itemAt(logs, at).atMs);
   const slackMs = Math.max(leastSlackMs, 0.6 * median(gaps));
   const sizesAt = (ms: number): readonly number[] =>
     logs
@@ -59,6 +61,7 @@ function toleranceOf(differences: readonly number[]): number {
 
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
-  const upper = sorted[sorted.length >> 1] ?? 0;
-  return sorted.length % 2 === 1 ? upper : ((sorted[(sorted.length >> 1) - 1] ?? upper) + upper) / 2;
+  const half = sorted.length >> 1;
+  const upper = itemAt(sorted, half);
+  return sorted.length % 2 === 1 ? upper : (itemAt(sorted, half - 1) + upper) / 2;
 }

@@ -1,3 +1,4 @@
+import { itemAt } from "../values.ts";
 import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
 import { isOfNothing, mayCountNothing, type TabularAnswer } from "../query/table.ts";
 import type { Outcome } from "./watch.ts";
@@ -58,7 +59,7 @@ function failureOf({ status, diagnosis, truncated, notes }: TabularAnswer) {
 /** A count says more in its cell than by its one row. */
 function sizeOf(query: string, { rows, boolean }: TabularAnswer): number {
   if (boolean !== undefined) return Number(boolean);
-  const only = rows.length === 1 && mayCountNothing(query) ? (rows[0] ?? []) : [];
+  const only = rows.length === 1 && mayCountNothing(query) ? itemAt(rows, 0) : [];
   const counted = only.flatMap((cell) => /^"(\d{1,15})(?:\.\d*)?"\^\^/.exec(cell ?? "")?.[1] ?? []);
   return Number(counted[0] ?? rows.length);
 }

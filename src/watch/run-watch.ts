@@ -62,9 +62,12 @@ async function ranOnce(watch: Watch, signal: AbortSignal, options: RunnerOptions
   const { queries, now } = options;
   const ask = (asked: WatchDefinition, maxRows: number) =>
     queries.table({ ...requestOf(asked), maxRows, signal, owner: "watch", fresh: true });
+  const startedMs = now();
   const table = await ask(watch, mostRows);
+  const passedMs = now() - startedMs;
   const record = await queries.runRecord(table.run);
-  const outcome = outcomeOf(watch.query, table, { atMs: now(), ms: record?.durationMs ?? 0 });
+  // A record that is gone already says nothing of the time: a run in 0 ms would be learned as usual.
+  const outcome = outcomeOf(watch.query, table, { atMs: now(), ms: record?.durationMs ?? passedMs });
   if (outcome.status !== "ok" && outcome.status !== "empty") return outcome;
   const groups = termGroups(watch, options);
   const seen = { ...outcome, described: describedIn(groups, options) };

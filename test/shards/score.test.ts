@@ -306,6 +306,17 @@ describe("packages", () => {
     expect(system?.questions.map(({ right }) => right)).toEqual([null, true]);
     expect(system?.groups[0]?.metrics["right"]?.value).toBe(1);
   });
+
+  it("without any gold answer: the page draws no bar of an accuracy that is unknown", async () => {
+    const changed = await changedPackage({
+      "queries.jsonl": (line) => `${JSON.stringify({ ...JSON.parse(line), answer: undefined })}\n`,
+    });
+    const run = await runFolder(planted("perfect"));
+    await evaluate("score", changed, run);
+    const page = await readFile(join(run, "report.html"), "utf8");
+    expect(page).toContain("1 system");
+    expect(page).not.toContain('class="track"');
+  });
 });
 
 it("finds gold terms in forms of descriptions", async () => {

@@ -45,9 +45,9 @@ interface Asker {
 /** `fedway evaluate run`: asks the questions of a package. Resolves to the exit code. @throws UsageError, FedwayError */
 export async function runEvaluateRun(io: CliIo, folder: string, options: EvaluateRunOptions): Promise<number> {
   const benchmark = await openPackage(folder);
-  const questions = chosenQuestions(benchmark, options.question);
+  const run: Run = { benchmark, options, questions: chosenQuestions(benchmark, options.question) };
   try {
-    return await withAsker(io, { benchmark, options }, (asker) => askAll(io, { benchmark, questions, options, asker }));
+    return await withAsker(io, run, (asker) => askAll(io, run, asker));
   } catch (error) {
     if (!io.interrupted.aborted) throw error;
     await write(io.stderr, "Interrupted. The run goes on where it was when it is started again.\n");
@@ -59,10 +59,9 @@ interface Run {
   readonly benchmark: BenchmarkPackage;
   readonly questions: BenchmarkPackage["questions"];
   readonly options: EvaluateRunOptions;
-  readonly asker: Asker;
 }
 
-async function askAll(io: CliIo, { benchmark, questions, options, asker }: Run): Promise<number> {
+async function askAll(io: CliIo, { benchmark, questions, options }: Run, asker: Asker): Promise<number> {
   const { setup, model, ask, mostOfOne } = asker;
   const { out, repeats, parallel, maxTokens, maxCost } = options;
   const { manifest } = benchmark;
@@ -95,7 +94,7 @@ function chosenQuestions({ questions, folder }: BenchmarkPackage, ids: readonly 
 
 type Use = (asker: Asker) => Promise<number>;
 
-async function withAsker(io: CliIo, run: Pick<Run, "benchmark" | "options">, use: Use): Promise<number> {
+async function withAsker(io: CliIo, run: Run, use: Use): Promise<number> {
   const { benchmark, options } = run;
   const { trace, text2sparql, modelName, timeout = 120_000 } = options;
   const { manifest, questions } = benchmark;
@@ -112,11 +111,7 @@ async function withAsker(io: CliIo, run: Pick<Run, "benchmark" | "options">, use
   return withModel(io, run, use);
 }
 
-async function withModel(
-  io: CliIo,
-  { benchmark, options }: Pick<Run, "benchmark" | "options">,
-  use: Use,
-): Promise<number> {
+async function withModel(io: CliIo, { benchmark, options }: Run, use: Use): Promise<number> {
   const { service, model, modelName, price, token } = options;
   const place = service ?? model;
   if (place === undefined) throw new UsageError("name who is asked: --model, --service, --trace or --text2sparql");

@@ -225,7 +225,7 @@ const hasQueryFields = isShape({
 const isQuery = (value: unknown): value is PackagedQuery => hasQueryFields(value);
 
 /** Checksum of a package's manifest, which has those of all its files: the same for the same package. */
-export const packageChecksum = async ({ folder }: Pick<BenchmarkPackage, "folder">): Promise<string> =>
+export const packageChecksum = async ({ folder }: BenchmarkPackage): Promise<string> =>
   createHash("sha256")
     .update(await readFile(join(folder, "manifest.json")))
     .digest("hex");

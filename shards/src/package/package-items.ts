@@ -175,7 +175,7 @@ export interface LeftOut extends Failure {
 }
 
 /** The queries that the build left out, each with the name of its outcome. */
-export function leftOutOf({ leftOut, queries }: Pick<ShardReport, "leftOut" | "queries">): readonly LeftOut[] {
+export function leftOutOf({ leftOut, queries }: ShardReport): readonly LeftOut[] {
   const used = new Set(queries.flatMap(({ same }) => same));
   return leftOut.map((query) => ({
     id: query.id,

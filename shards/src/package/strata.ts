@@ -66,7 +66,8 @@ const sharedValues = (pair: Pair): readonly string[] =>
   sharedNames(pair).filter((name) => !pair.some((part) => subjectsIn(part).has(name)));
 
 function strataOfPair(query: Query, group: Group, pair: Pair): readonly Stratum[] {
-  const joined = sharedNames(pair).length === 0 ? undefined : pair.some(isTest) ? "exists" : "join";
+  const joined =
+    sharedNames(pair).length === 0 ? undefined : pair.some(({ element }) => isTest(element)) ? "exists" : "join";
   return [
     ...(joined ? ([joined] as const) : []),
     ...(comparesIn(query, group, pair) ? (["unlike-keys"] as const) : []),
@@ -76,11 +77,11 @@ function strataOfPair(query: Query, group: Group, pair: Pair): readonly Stratum[
 function partOf(query: Query, element: Element): Part {
   const inside = [element, ...elementsWithin(element.groups)];
   const shards = inside.flatMap((each) => (each.kind === "graph" ? [itemAt(query.tokens, each.name).text] : []));
-  const names = isTest({ element }) ? query.variablesIn(element) : query.visibleIn(element);
+  const names = isTest(element) ? query.variablesIn(element) : query.visibleIn(element);
   return { element, shards: new Set(shards), names };
 }
 
-const isTest = ({ element }: Pick<Part, "element">): boolean => element.kind === "filter" || element.kind === "minus";
+const isTest = ({ kind }: Element): boolean => kind === "filter" || kind === "minus";
 
 const isUnion = ({ element, shards }: Part): boolean =>
   element.kind === "union" && element.groups.length > 1 && shards.size > 1;

@@ -191,14 +191,8 @@ const join = (words: readonly string[]): string => words.join(" and ");
 function ruleWords({ kind, iris, buckets }: RuleReport, nameOf: NameOf): string {
   const names = join(iris.map(nameOf));
   const alone = iris.length === 1 ? " apart from the rest" : " apart";
-  switch (kind) {
-    case "vertical":
-      return `triples with ${names}${alone}`;
-    case "horizontal":
-      return `instances of ${names} in ${amountText(buckets ?? 0, "bucket")}`;
-    default:
-      return `instances of ${names}${alone}`;
-  }
+  if (buckets !== undefined) return `instances of ${names} in ${amountText(buckets, "bucket")}`;
+  return `${kind === "vertical" ? "triples with" : "instances of"} ${names}${alone}`;
 }
 
 /** The chosen rules and what each covers. */

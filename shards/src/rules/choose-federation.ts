@@ -134,7 +134,7 @@ async function explain(session: Session, unfederated: readonly number[]): Promis
   const reasons: { query: number; reason: string }[] = [];
   for (const [at, query] of unfederated.entries()) {
     const alone = at < maxExplained ? await session.ask({ alone: query }) : undefined;
-    reasons.push({ query: session.queries[query] ?? -1, reason: reasonOf(alone) });
+    reasons.push({ query: itemAt(session.queries, query), reason: reasonOf(alone) });
   }
   return reasons;
 }

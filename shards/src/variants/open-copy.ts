@@ -28,7 +28,7 @@ export const copyCount = 3;
 const mostTriples = 250_000;
 
 /** Why a dataset has no altered copies; undefined when it has. */
-export function withoutCopies({ format, triples }: Pick<Manifest, "format" | "triples">): string | undefined {
+export function withoutCopies({ format, triples }: Manifest): string | undefined {
   if (format !== "n-triples") return "The dataset has named graphs.";
   return triples > mostTriples ? `The dataset has more than ${mostTriples} triples.` : undefined;
 }
@@ -48,7 +48,7 @@ export function constantsOf(queries: readonly string[]): Constants {
 const escaped = (value: string): string => canonicalString(value).slice(1, -1);
 
 /** Seed of a copy: the same shards have the same copies. */
-const seedOf = ({ dataset, shards }: Pick<Manifest, "dataset" | "shards">, copy: number): string =>
+const seedOf = ({ dataset, shards }: Manifest, copy: number): string =>
   [dataset, copy, ...shards.map(({ sha256 }) => sha256)].join(" ");
 
 /**

@@ -64,7 +64,7 @@ export class Twin {
 
   /** A constant that a question names in other words ("French", "half an hour") stays, or the question would have no answer. */
   #keepUnnamed({ same, questions, constants }: ReadQuery): void {
-    if (this.leftOut.has(same[0] ?? "")) return;
+    if (this.leftOut.has(itemAt(same, 0))) return;
     for (const { node, slot } of constants.filter(isLiteral)) {
       const value = String(node["value"]);
       const group = this.#parts.facts.uses.groupOf(slot);
@@ -110,7 +110,7 @@ export class Twin {
 
   /** The entries of a query in a file of queries, one a question. */
   entriesOf({ same, parsed, questions, constants }: ReadQuery) {
-    if (this.leftOut.has(same[0] ?? "")) return [];
+    if (this.leftOut.has(itemAt(same, 0))) return [];
     const names = new Map<string, string>();
     const places: ReadonlyMap<unknown, TextEdit["range"]> = parsed.places;
     const edits = constants.flatMap(({ node, slot }): readonly TextEdit[] => {

@@ -289,8 +289,9 @@ export class Asking {
   }
 
   #note(step: string, startedMs: number, more: Partial<Step>): void {
-    const [atMs, ms] = [startedMs - this.#startedMs, this.#options.clock.now() - startedMs].map(Math.round);
-    this.#steps.push({ step: step.slice(0, 64), atMs: atMs ?? 0, ms: ms ?? 0, ...more });
+    const atMs = Math.round(startedMs - this.#startedMs);
+    const ms = Math.round(this.#options.clock.now() - startedMs);
+    this.#steps.push({ step: step.slice(0, 64), atMs, ms, ...more });
   }
 }
 

@@ -1,4 +1,5 @@
 import { PrefixTable } from "../../registry/schema.ts";
+import { itemAt } from "../../values.ts";
 import { iriParts } from "../../rdf/display-text.ts";
 import { type GrammarSource, type Place, placesOf, termsOf } from "../grammar/places.ts";
 
@@ -42,7 +43,7 @@ export function schemaOf(sources: readonly GrammarSource[]): Schema {
   const places = all.filter((place) => place.class !== undefined);
   // Which class has which property is not published, so any may.
   const loose = all.filter((place) => place.class === undefined && sources[place.source]?.published !== undefined);
-  const id = ({ source }: Place): string => sources[source]?.id ?? "";
+  const id = ({ source }: Place): string => itemAt(sources, source).id;
   const of = (iri: string): readonly Place[] => places.filter((place) => place.class === iri);
   const here = (iri: string, at: string): Place | undefined => of(iri).find((place) => id(place) === at);
   const hops = (place: Place): readonly Hop[] =>

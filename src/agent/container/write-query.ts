@@ -1,3 +1,4 @@
+import { itemAt } from "../../values.ts";
 import type { Aggregate, Column, Draft, Inner, Test } from "./draft.ts";
 import type { Schema } from "./schema.ts";
 
@@ -30,7 +31,7 @@ export function writeDraft(draft: Draft, schema: Schema, isAlone = false): Draft
   const writing: Writing = { schema, prefixes: new Set(), isFederated, renamed: new Map() };
   const inside = patternText(draft, writing);
   const wrapped = isAlone && !isFederated;
-  const pattern = wrapped ? `SERVICE <${schema.sources[0]?.id ?? ""}> {\n${inside}\n}` : inside;
+  const pattern = wrapped ? `SERVICE <${itemAt(schema.sources, 0).id}> {\n${inside}\n}` : inside;
   const body = `SELECT ${draft.distinct ? "DISTINCT " : ""}${headText(draft)}\nWHERE {\n${pattern}\n}${tailText(draft)}`;
   const prologue = [...writing.prefixes]
     .toSorted()

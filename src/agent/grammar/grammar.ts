@@ -1,3 +1,5 @@
+import { itemAt } from "../../values.ts";
+
 /**
  * Derivation of a rule: a literal text, a rule by its name, all of these in order, one of these, one or nothing, or
  * characters of a set (`a-z0-9`, `^"` for all but a quote; written alike in GBNF and in regular expressions).
@@ -115,7 +117,7 @@ function shared(sorted: readonly string[]): Expression | undefined {
   const groups = Map.groupBy(sorted, (text) => /^./su.exec(text)?.[0] ?? "");
   const endsHere = groups.delete("");
   const branches = [...groups.values()].map((group) => {
-    const start = commonStart(group[0] ?? "", group.at(-1) ?? "");
+    const start = commonStart(itemAt(group, 0), itemAt(group, group.length - 1));
     return group.length === 1 ? group[0] : all(start, shared(group.map((text) => text.slice(start.length))));
   });
   const choice = any(...branches);

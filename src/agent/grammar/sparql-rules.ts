@@ -1,3 +1,4 @@
+import { itemAt, valueFor } from "../../values.ts";
 import { all, any, type Expression, maybe, oneOf } from "./grammar.ts";
 import type { GrammarSource, Place } from "./places.ts";
 
@@ -71,7 +72,7 @@ const graphAt = (source: number, { sources }: Context): boolean =>
 
 function opening(source: number, context: Context): string {
   const { sources, asFederation } = context;
-  const service = asFederation ? `SERVICE <${sources[source]?.id ?? ""}> { ` : "";
+  const service = asFederation ? `SERVICE <${itemAt(sources, source).id}> { ` : "";
   if (!sources.some(({ description }) => description.namedGraphs)) return service;
   // All groups have as many braces, so that any of them can end a pattern that another one began.
   return `${service}${graphAt(source, context) ? `GRAPH ?g${source} ` : ""}{ `;
@@ -260,7 +261,7 @@ function forms(pattern: (shape: Shape) => Expression | undefined): readonly (Exp
 function used(rules: ReadonlyMap<string, Expression>): ReadonlyMap<string, Expression> {
   const [start = ""] = rules.keys();
   const names = new Set([start]);
-  for (const name of names) for (const next of rulesIn(rules.get(name) ?? "")) names.add(next);
+  for (const name of names) for (const next of rulesIn(valueFor(rules, name))) names.add(next);
   return new Map([...rules].filter(([name]) => names.has(name)));
 }
 

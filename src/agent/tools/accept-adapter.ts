@@ -24,8 +24,8 @@ export const acceptAdapter = ({ accept }: { readonly accept: AcceptAdapter }) =>
     output: { rule: "object", matches: "integer" },
     annotations: { readOnlyHint: false, openWorldHint: true },
     async run({ endpoint, key, other, other_key: otherKey }, { signal, owner, admitted }) {
-      const [here, there] = [key, otherKey].map((text) => text.trim().replace(/^<(.*)>$/u, "$1"));
-      const wanted = { endpoint, key: here ?? "", other, otherKey: there ?? "" };
+      const iriIn = (text: string): string => text.trim().replace(/^<(.*)>$/u, "$1");
+      const wanted = { endpoint, key: iriIn(key), other, otherKey: iriIn(otherKey) };
       const adapter = await accept({ ...wanted, signal, owner, admitted });
       const { left, right } = keyExpressions(adapter.rule);
       const how = right ? `${left("?here")} = ${right("?there")}` : left("?here");

@@ -3,7 +3,7 @@ import type { QueryService } from "../../query/query-service.ts";
 import { defineTool } from "../tool.ts";
 
 /** Ends a question of a benchmark: notes the final query in the session, and nothing more. */
-export const submitFinalQuery = ({ sessions }: Pick<QueryService, "sessions">) =>
+export const submitFinalQuery = ({ sessions }: QueryService) =>
   defineTool({
     name: "submit_final_query",
     title: "Submit the final query",

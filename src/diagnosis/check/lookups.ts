@@ -79,15 +79,12 @@ export function endpointsOf(text: string, place: Place, { catalog }: CheckOption
 }
 
 /** The vocabularies of these endpoints, as far as they are described. */
-export const vocabulariesFor = (
-  ids: readonly string[],
-  { models }: Pick<CheckOptions, "models">,
-): readonly Vocabulary[] =>
+export const vocabulariesFor = (ids: readonly string[], models: CheckOptions["models"]): readonly Vocabulary[] =>
   ids.flatMap((id) => models.get(id)?.described ?? []).map((described) => vocabularyOf(described));
 
 /** Sources for repairs of the text: the endpoints of the query first, then the catalogue, then well-known vocabularies. */
 export function sourcesFor(ids: readonly string[], { catalog, finder, models }: CheckOptions): RepairSources {
-  const vocabularies = vocabulariesFor(ids, { models });
+  const vocabularies = vocabulariesFor(ids, models);
   const { published } = catalog;
   // Who names no endpoint may mean any.
   const named = ids.length > 0 ? ids : published.ids;

@@ -28,10 +28,7 @@ function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoints): rea
 }
 
 /** The query with every pattern outside of a SERVICE in one for this endpoint; undefined where that cannot be written. */
-function wrappedFor(
-  parsed: Query,
-  { url, pseudoServices }: Pick<CatalogEntry, "url" | "pseudoServices">,
-): Query | undefined {
+function wrappedFor(parsed: Query, { url, pseudoServices }: CatalogEntry): Query | undefined {
   const query = parsed;
   const extensions = query.services.filter(
     ({ target }) => target.kind === "iri" && pseudoServices.includes(target.iri),

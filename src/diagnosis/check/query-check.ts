@@ -172,7 +172,7 @@ function askedIn(
     return plan.kind === "direct" && plan.endpoint.id !== undefined ? [plan.endpoint.id] : [];
   };
   const found = ids();
-  return { ids: found, vocabularies: vocabulariesFor(found, options) };
+  return { ids: found, vocabularies: vocabulariesFor(found, options.models) };
 }
 
 /** The likeliest explanation first: another endpoint has all of the terms; a term is misspelt; the rest of the evidence. */

@@ -10,10 +10,7 @@ const mostRemarks = 5;
  * Remarks from descriptions on an empty answer: terms that none of the endpoints asked for them has, with suggestions of other
  * terms. Facts in a note of the plan are not repeated.
  */
-export function createRemarks(
-  terms: KnownTerms,
-  { catalog }: Pick<PlanContext, "catalog">,
-): NonNullable<PlanContext["remarks"]> {
+export function createRemarks(terms: KnownTerms, catalog: PlanContext["catalog"]): NonNullable<PlanContext["remarks"]> {
   return (parsed, plan, { entry, over }) => {
     const outside = entry ? [entry] : (over?.members ?? (plan.kind === "direct" ? [plan.endpoint] : []));
     const lacking = parsed.usedTerms.flatMap(({ service, terms: used }) => {

@@ -177,7 +177,7 @@ const shown = (parts: readonly string[]): string =>
     .join(" ... ");
 
 /** A text as SPARQL 1.1, with catalogue ids replaced by URLs; else its error. */
-export function parsedOrError(text: string, { urlOf }: Pick<RepairSources, "urlOf">): Query | FedwayError {
+export function parsedOrError(text: string, { urlOf }: RepairSources): Query | FedwayError {
   let written: SubstitutedText | undefined;
   try {
     written = withServiceUrls(text, urlOf);

@@ -21,7 +21,7 @@ export const comparing: ReadonlySet<string> = new Set(["=", "<", ">", "<=", ">="
 export const bounding: ReadonlySet<string> = new Set(["<", ">", "<=", ">="]);
 
 /** The end of the values that comes nearest to fulfilling a comparison with a bound. */
-export const nearestEnd = ({ operator }: Pick<Comparison, "operator">) =>
+export const nearestEnd = ({ operator }: Comparison) =>
   operator.startsWith(">")
     ? ({ name: "largest", aggregate: "MAX", order: "DESC" } as const)
     : ({ name: "smallest", aggregate: "MIN", order: "ASC" } as const);

@@ -8,7 +8,7 @@ import type { Catalog } from "../../registry/catalog.ts";
 import { withServiceUrls, parsedIfLegal } from "../../sparql/query.ts";
 import type { QueryCheck } from "../check/query-check.ts";
 import { statedText } from "../evidence.ts";
-import { endpointOf, type Finding, type Inquiry, solvedBy, whereOf } from "./inquiry.ts";
+import { endpointOf, type Finding, type Inquiry, type QueryHome, solvedBy, whereOf } from "./inquiry.ts";
 import { Prober, type ProbeBudget } from "./prober.ts";
 import { headOf, partsOf, type QueryPart } from "./query-parts.ts";
 import { findingOf } from "./search-cause.ts";
@@ -188,7 +188,7 @@ const repairClaim = "the query then has solutions";
 /** Versions of the descriptions by which endpoints of a query may not be asked. */
 function describedAt(
   terms: Inquiry["terms"],
-  { catalog, home }: Pick<Inquiry, "catalog" | "home">,
+  { catalog, home }: QueryHome,
   { parts, ids }: { readonly parts: readonly QueryPart[]; readonly ids: readonly string[] },
 ): readonly string[] {
   const services = parts.flatMap((part) => endpointOf({ catalog, home }, part) ?? []);

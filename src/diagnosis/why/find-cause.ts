@@ -189,7 +189,7 @@ async function otherValues(
   const wanted = { ...all.wanted, most: fewValues + 1 };
   const [values] = await inquiry.prober.terms([wanted]);
   if (values === undefined || values.length === 0 || values.length > fewValues) return undefined;
-  const was = shownTerm(inquiry, written);
+  const was = shownTerm(inquiry.query, written);
   const scored = values.map((found): Candidate => {
     const harvested = known.find((candidate) => candidate.found?.equals(found) === true);
     return harvested ?? { variation: all, found, likeness: likeness(written, found) };
@@ -199,7 +199,7 @@ async function otherValues(
     claims: [
       { text: `${was} does not occur in ${shownPart(part)} ${atEndpoint(inquiry, part)}`, grounds: [none([part])] },
       {
-        text: `all values there: ${values.map((value) => shownTerm(inquiry, value)).join(", ")}`,
+        text: `all values there: ${values.map((value) => shownTerm(inquiry.query, value)).join(", ")}`,
         grounds: [answered(wanted)],
       },
     ],

@@ -12,8 +12,15 @@ import { type Prober, type ProbeTarget } from "./prober.ts";
 import { headOf, partsOf, type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
 import { answered, type Claim, type Ground } from "./statements.ts";
 
+/** Where the parts of a query are sent. */
+export interface QueryHome {
+  readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries">;
+  /** Id or URL of the only endpoint that patterns outside of every SERVICE are sent to. */
+  readonly home: string | undefined;
+}
+
 /** A query whose answer is empty, and the means to ask about it. */
-export interface Inquiry {
+export interface Inquiry extends QueryHome {
   readonly query: Query;
   /** As the client wrote it: ids of the catalogue may stand for URLs. */
   readonly written: string;
@@ -25,12 +32,9 @@ export interface Inquiry {
   readonly all: readonly QueryPart[];
   readonly prober: Prober;
   readonly target: ProbeTarget;
-  readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries">;
   readonly terms: Pick<KnownTerms, "hasTerm" | "endpointsWith" | "descriptionVersion"> | undefined;
   /** Result of checking the query. */
   readonly known: KnownOfQuery;
-  /** Id or URL of the only endpoint that patterns outside of every SERVICE are sent to. */
-  readonly home: string | undefined;
   /** Ids of the endpoints that such a pattern is matched at together. */
   readonly members: readonly string[];
 }
@@ -79,7 +83,7 @@ export function shownPart(part: QueryPart): string {
 }
 
 /** Id, else URL, of the endpoint that a part is sent to; undefined where there are several. */
-export function endpointOf({ catalog, home }: Pick<Inquiry, "catalog" | "home">, part: QueryPart): string | undefined {
+export function endpointOf({ catalog, home }: QueryHome, part: QueryPart): string | undefined {
   const service = serviceOf(part);
   return service === undefined ? home : (catalog.byUrl(service)?.id ?? service);
 }
@@ -111,13 +115,13 @@ export function whereOf(inquiry: Inquiry, part: QueryPart, endpoint = endpointOf
 }
 
 /** A term in SPARQL, with a prefix of the query where that has one for it. */
-export const writtenTerm = ({ query }: Pick<Inquiry, "query">, term: RDF.Term): string =>
+export const writtenTerm = (query: Query, term: RDF.Term): string =>
   term.termType === "NamedNode" ? query.prologue.written(term.value) : termToText(term);
 
 /** A term as readers know it best. */
-export function shownTerm(inquiry: Pick<Inquiry, "query">, term: RDF.Term): string {
+export function shownTerm(query: Query, term: RDF.Term): string {
   if (term.termType === "Literal" && isNumeric(term.datatype.value)) return term.value;
-  const text = writtenTerm(inquiry, term);
+  const text = writtenTerm(query, term);
   if (!text.startsWith("<")) return text.length > 120 ? `${text.slice(0, 120)}…` : text;
   const [namespace, prefix] = [...wellKnownPrefixes].find(([start]) => text.startsWith(`<${start}`)) ?? [];
   return namespace === undefined ? text.slice(0, 200) : `${prefix}:${text.slice(namespace.length + 1, -1)}`;

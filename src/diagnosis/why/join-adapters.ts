@@ -267,7 +267,7 @@ function examplesText(inquiry: Inquiry, join: Join, { left, right }: Values): st
   const told = [left, right].flatMap((term, at) => {
     const part = sides[at];
     if (term === undefined || part === undefined) return [];
-    return [`${shownTerm(inquiry, term)} in ${shownPart(part)}${placeName(inquiry, part)}`];
+    return [`${shownTerm(inquiry.query, term)} in ${shownPart(part)}${placeName(inquiry, part)}`];
   });
   return told.join(", but ");
 }

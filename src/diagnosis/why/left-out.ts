@@ -97,9 +97,7 @@ async function nearestGroup({ query, prober }: Inquiry, having: TokenRange): Pro
   const select = `SELECT (${of} AS ?value) ${dataset} WHERE ${query.textOf(outline.where)} ${groups}`;
   const asked = { query: `${prologue}${select} ORDER BY ${order}(?value) LIMIT 1` };
   const value = (await prober.rows(asked.query, 1))?.[0]?.get("value");
-  return (
-    value && { text: `the ${name} ${text} of a group is ${shownTerm({ query }, value)}`, grounds: [answered(asked)] }
-  );
+  return value && { text: `the ${name} ${text} of a group is ${shownTerm(query, value)}`, grounds: [answered(asked)] };
 }
 
 /** The expression that SELECT gives a name; the variable where it gives none. */

@@ -61,7 +61,7 @@ function trialOf(inquiry: Inquiry, { repair, edits, why }: Offer): Trial | undef
   const claims: readonly Claim[] = term
     ? [
         {
-          text: `${empty}, which has no ${term.kind} ${shownTerm(inquiry, nodeFromIri(term.iri))}`,
+          text: `${empty}, which has no ${term.kind} ${shownTerm(inquiry.query, nodeFromIri(term.iri))}`,
           grounds: [none([part]), none([generalised(part)])],
         },
       ]

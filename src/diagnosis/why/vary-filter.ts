@@ -126,7 +126,7 @@ async function compared(
   const [extreme] = bounding.has(operator) ? ends : [];
   const claims = [...finding.claims];
   if (extreme) {
-    const text = `the ${nearestEnd(comparison).name} ${query.textOf(operand)} is ${shownTerm(inquiry, extreme)}`;
+    const text = `the ${nearestEnd(comparison).name} ${query.textOf(operand)} is ${shownTerm(inquiry.query, extreme)}`;
     claims.push({ text, grounds: [answered(end)] });
   }
   const next = mended ? `Write ${mended.after}; the query then has solutions (checked).` : finding.next;
@@ -244,5 +244,5 @@ function mendingEdits(
     (operator !== "=" && operator !== "IN")
   )
     return [];
-  return [{ range: constant, replacement: writtenTerm(inquiry, nearest.value) }];
+  return [{ range: constant, replacement: writtenTerm(inquiry.query, nearest.value) }];
 }

@@ -59,7 +59,7 @@ export function variationsOf(part: QueryPart, among: readonly QueryPart[]): read
 
 function variationsAt(part: TriplePart, end: "subject" | "object", among: readonly QueryPart[]): readonly Variation[] {
   const { [end]: written, predicate } = part.triple;
-  const term = constantOf(written);
+  const term = constantOf(written.term);
   const { range } = written;
   if (term === undefined || range === undefined) return [];
   const isClass = end === "object" && iriOf(predicate) === rdf.type;
@@ -81,7 +81,7 @@ function directionOf(part: TriplePart, among: readonly QueryPart[]): readonly Va
 
 function predicateOf(part: TriplePart, among: readonly QueryPart[]): readonly Variation[] {
   const { predicate } = part.triple;
-  const term = constantOf(predicate);
+  const term = constantOf(predicate.term);
   const { range } = predicate;
   if (term === undefined || range === undefined || term.value === rdf.type) return [];
   const wanted = { group: renderParts(relaxed(among, range)), of: `?${placeholder}`, most: mostTerms };
@@ -192,8 +192,8 @@ function placesOf(query: Query, iri: string, { from, to }: TokenRange): readonly
 /** A literal with its datatype or language. */
 const typedText = (inquiry: Inquiry, term: RDF.Term): string =>
   term.termType === "Literal" && term.language === ""
-    ? `${stringText(term.value)}^^${writtenTerm(inquiry, nodeFromIri(term.datatype.value))}`
-    : writtenTerm(inquiry, term);
+    ? `${stringText(term.value)}^^${writtenTerm(inquiry.query, nodeFromIri(term.datatype.value))}`
+    : writtenTerm(inquiry.query, term);
 
 /** How the best of some candidates is written, and shown. */
 function changeOf(
@@ -215,8 +215,8 @@ function changedText(
   inquiry: Inquiry,
   { written, found, range }: { readonly written: RDF.Term; readonly found: RDF.Term; readonly range: TokenRange },
 ) {
-  const [was, would] = [shownTerm(inquiry, written), shownTerm(inquiry, found)];
-  const replacement = writtenTerm(inquiry, found);
+  const [was, would] = [shownTerm(inquiry.query, written), shownTerm(inquiry.query, found)];
+  const replacement = writtenTerm(inquiry.query, found);
   if (was !== would) return { was, would, replacement };
   if (!found.equals(written))
     return { was: typedText(inquiry, written), would: typedText(inquiry, found), replacement };
@@ -302,7 +302,7 @@ export function suggestionsOf(candidates: readonly Candidate[], most = 3): reado
 }
 
 /** A constant as an RDF term; undefined for variables and paths. */
-function constantOf({ term }: Pick<TripleText["subject"], "term">): RDF.Term | undefined {
+function constantOf(term: PatternTerm | undefined): RDF.Term | undefined {
   if (term?.kind === "iri") return nodeFromIri(term.iri);
   return term?.kind === "literal" ? term.literal : undefined;
 }

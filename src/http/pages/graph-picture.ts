@@ -1,3 +1,4 @@
+import { itemAt } from "../../values.ts";
 import { type Html, html, type Piece } from "../../html.ts";
 import { table } from "./layout.ts";
 
@@ -71,11 +72,11 @@ function arrow({ from, to, edges }: Arrow): Html {
   const bend = 22 / Math.hypot(dx, dy);
   const middle = { x: Math.round((from.x + to.x) / 2 - dy * bend), y: Math.round((from.y + to.y) / 2 + dx * bend) };
   const [start, end] = [border(from, middle), border(to, middle)];
-  const [first] = edges;
+  const { label: name, count = "" } = itemAt(edges, 0);
   const label =
     edges.length > 1
-      ? `${cut(first?.label ?? "", 16)} +${edges.length - 1}`
-      : `${cut(first?.label ?? "", 20)}${/\d/.test(first?.count ?? "") ? `, ${first?.count}` : ""}`;
+      ? `${cut(name, 16)} +${edges.length - 1}`
+      : `${cut(name, 20)}${/\d/.test(count) ? `, ${count}` : ""}`;
   return html`<g class="edge"><title>${from.title} to ${to.title}: ${edges.map((each) => each.label).join(", ")}</title><path d="M${start.x} ${start.y}Q${middle.x} ${middle.y} ${end.x} ${end.y}" marker-end="url(#tip)"/><text x="${at(start.x, middle.x, end.x)}" y="${at(start.y, middle.y, end.y)}">${label}</text></g>
 `;
 }
@@ -85,7 +86,8 @@ function arrowsOf(placed: readonly Placed[], edges: readonly PictureEdge[]): rea
   const pairs = Map.groupBy(edges, ({ from, to }) => JSON.stringify([from, to]));
   return [...pairs.values()]
     .flatMap((same) => {
-      const [from, to] = [byId.get(same[0]?.from ?? ""), byId.get(same[0]?.to ?? "")];
+      const edge = itemAt(same, 0);
+      const [from, to] = [byId.get(edge.from), byId.get(edge.to)];
       return from && to && from !== to ? [{ from, to, edges: same }] : [];
     })
     .slice(0, mostEdges);

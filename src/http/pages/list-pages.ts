@@ -18,11 +18,11 @@ const shownAtOnce = 50;
 /** `3 up, 1 down`, each as a badge. */
 function statesOf(members: readonly CatalogEntry[], stateOf: (id: string) => HealthState): Piece {
   const counted = Map.groupBy(members, ({ id }) => stateOf(id));
-  const present = healthStates.filter((state) => counted.has(state));
-  return joined(
-    present.map((state) => badge(state, `${numberText(counted.get(state)?.length ?? 0)} ${state}`)),
-    " ",
-  );
+  const badges = healthStates.flatMap((state) => {
+    const those = counted.get(state);
+    return those === undefined ? [] : badge(state, `${numberText(those.length)} ${state}`);
+  });
+  return joined(badges, " ");
 }
 
 const longest = 200;

@@ -37,6 +37,11 @@ function changesOf({ drifts, results }: Watch, open: readonly Incident[]): Piece
   return found.length > 0 ? found : (results.at(-1)?.why ?? "");
 }
 
+function lastOf({ results }: Watch): Piece {
+  const last = results.at(-1);
+  return last === undefined ? "" : moment(last.atMs, false);
+}
+
 /** `/watches`: the watched queries, with their latest runs and what changed. */
 export const addWatches = (app: TypedApp, { watches, monitor }: HttpShell): void =>
   addListPage<Watch>(
@@ -53,7 +58,7 @@ export const addWatches = (app: TypedApp, { watches, monitor }: HttpShell): void
           ["Endpoint", whereOf],
           ["State", (watch) => badge(marks[stateOf(watch)], stateOf(watch))],
           ["Latest runs", stripOf],
-          ["Last", ({ results }) => (results.length === 0 ? "" : moment(results.at(-1)?.atMs ?? 0, false))],
+          ["Last", lastOf],
           ["What changed", (watch) => changesOf(watch, open)],
         ],
         rows: await watches.list(),

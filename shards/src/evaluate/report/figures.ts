@@ -56,10 +56,10 @@ export const luckyOf = ({ questions }: SystemScores): readonly QuestionScore[] =
 
 /** Verdict on a question, in a few words. */
 export function verdictText({ right, outcome, final }: QuestionScore): string {
-  if (right === null) return "no gold answer";
+  if (right === null || final.accuracy === undefined) return "no gold answer";
   if (right) return final.lucky === true ? "right by luck" : "right";
   if (outcome !== "submitted") return outcome;
-  return final.fault ?? `wrong, F1 ${decimal.format(final.accuracy?.f1 ?? 0)}`;
+  return final.fault ?? `wrong, F1 ${decimal.format(final.accuracy.f1)}`;
 }
 
 /** `p = 0.012`; a value below a thousandth is not written as 0. */

@@ -102,7 +102,8 @@ function groupTable(systems: readonly SystemScores[]): Html {
       const { questions, metrics: found } = groupOf(system, group) ?? {};
       if (questions === undefined || found === undefined) return [];
       const head: readonly Piece[] = [group, system.name, numberText(questions)];
-      const drawn = html`<div class="bar">${bar(found["right"]?.value ?? 0, 1, "fan")}</div>`;
+      const accuracy = found["right"]?.value ?? undefined;
+      const drawn = accuracy === undefined ? "" : html`<div class="bar">${bar(accuracy, 1, "fan")}</div>`;
       return [
         head.concat(
           [drawn],

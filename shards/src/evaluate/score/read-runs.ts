@@ -18,7 +18,7 @@ export interface Runs {
  * Reads what agents did for the questions of a package.
  * @throws FedwayError `REQUEST_INVALID`, with the number of the line: damaged, of an unknown question, there twice
  */
-export async function readRuns(folder: string, { questions }: Pick<BenchmarkPackage, "questions">): Promise<Runs> {
+export async function readRuns(folder: string, { questions }: BenchmarkPackage): Promise<Runs> {
   const settings = parsedJson(await textOf(folder, "run.json"));
   if (!isObject(settings)) throw invalid(folder, "run.json is not a JSON object");
   const known = new Set(questions.map(({ id }) => id));

@@ -56,7 +56,7 @@ async function complete(yasqe: Yasqe, target: Target): Promise<Completion | unde
 }
 
 /** As CodeMirror takes it; the text is not used, as it puts itself in. */
-function hintOf({ label, detail = "" }: Pick<Option, "label" | "detail">, hint: () => void): Hint {
+function hintOf({ label, detail = "" }: Option, hint: () => void): Hint {
   const render = (place: HTMLElement): void => draw(place, html`${label}<small>${detail && ` ${detail}`}</small>`);
   return Object.assign({ text: label, render }, { hint });
 }

@@ -26,7 +26,7 @@ function planner() {
   models.setDescription("people", { ...people, finishedAt: "2026-01-02T03:04:05Z" });
   const works = descriptionOf({ propertyPartitions: [named], classesComplete: false, propertiesComplete: true });
   models.setDescription("works", { ...works, finishedAt: "2026-01-01T00:00:00Z" });
-  const remarks = createRemarks(terms, { catalog });
+  const remarks = createRemarks(terms, catalog);
   return createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms, remarks });
 }
 
