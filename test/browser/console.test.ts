@@ -363,6 +363,16 @@ it("shows no answer for a graph without triples", async () => {
   await page.context().close();
 });
 
+it("takes no answer of more than 32 MB, and says so", async () => {
+  const { page } = await open(fragmentOf({ query: "ASK { SERVICE <people> { ?s ?p ?o } }" }));
+  const body = Buffer.alloc(33 * 1024 * 1024, " ");
+  await page.route(/\/sparql$/, async (route) => route.fulfill({ response: await route.fetch(), body }));
+  expect(await run(page)).toBe("failed");
+  expect(await stateText(page)).toContain("The answer is larger than the 32 MB that fit here: add a LIMIT.");
+  expect(await tab(page).locator(".yasr").isVisible()).toBe(false);
+  await page.context().close();
+});
+
 it("asks nobody with an empty query", async () => {
   const { page } = await open(fragmentOf({ query: " " }));
   expect(await run(page)).toBe("not run");

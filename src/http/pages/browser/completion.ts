@@ -32,8 +32,9 @@ export function installCompletion(Editor: typeof Yasqe, targetOf: (yasqe: Yasqe)
     async get(yasqe) {
       const found = await complete(yasqe, targetOf(yasqe)).catch(() => undefined);
       const why = asked.has(yasqe.getDoc()) && found?.options.length === 0 ? found.why : undefined;
-      const shown = found?.options.map((option) => hintOf(option, () => apply(yasqe, found, option))) ?? [];
-      hints.set(yasqe, why === undefined ? shown : [hintOf({ label: why }, () => undefined)]);
+      const shown =
+        found?.options.map((each) => hintOf(each.label, each.detail, () => apply(yasqe, found, each))) ?? [];
+      hints.set(yasqe, why === undefined ? shown : [hintOf(why, "", () => undefined)]);
       return [];
     },
     postprocessHints: (yasqe) => hints.get(yasqe) ?? [],
@@ -56,7 +57,7 @@ async function complete(yasqe: Yasqe, target: Target): Promise<Completion | unde
 }
 
 /** As CodeMirror takes it; the text is not used, as it puts itself in. */
-function hintOf({ label, detail = "" }: Option, hint: () => void): Hint {
+function hintOf(label: string, detail = "", hint: () => void): Hint {
   const render = (place: HTMLElement): void => draw(place, html`${label}<small>${detail && ` ${detail}`}</small>`);
   return Object.assign({ text: label, render }, { hint });
 }

@@ -38,20 +38,26 @@ export async function sendQuery(editor: Editor): Promise<void> {
 async function answerTo(request: Request) {
   const response = await fetch(request);
   const { ok, status, statusText, headers, type, body } = response;
-  const content = body === null ? "" : await new Response(body.pipeThrough(upTo(mostBytes))).text();
+  const content = body === null ? "" : await textOf(body);
   if (!ok) throw new Error(content || statusText);
   return { ok, status, statusText, headers, type, content };
 }
 
-function upTo(most: number): TransformStream<Uint8Array, Uint8Array> {
+/** @throws Error for a body that does not fit; as the body otherwise */
+async function textOf(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
   let bytes = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
+  let text = "";
+  // A Response of a stream that fails would not do: of the reason Chromium's `text()` says "Failed to fetch" only.
+  const taken = new WritableStream<Uint8Array>({
+    write(chunk) {
       bytes += chunk.length;
-      if (bytes > most) throw new Error("The answer is larger than the 32 MB that fit here: add a LIMIT.");
-      controller.enqueue(chunk);
+      if (bytes > mostBytes) throw new Error("The answer is larger than the 32 MB that fit here: add a LIMIT.");
+      text += decoder.decode(chunk, { stream: true });
     },
   });
+  await body.pipeTo(taken);
+  return text + decoder.decode();
 }
 
 interface Own {
