@@ -106,7 +106,7 @@ describe("where answers come from", () => {
   it("is narrowed to the cells that are enough for an answer", async () => {
     const { answers, cells, words } = await opened(inMemory);
     const bucket = hashOf(ferries[0]!) % buckets;
-    const sources = (await answers?.sources(cells.cells.map(({ bucket }) => `h/${bucket}`))) ?? [];
+    const sources = (await answers?.sources(cells.cells.map((cell) => `h/${cell.bucket}`))) ?? [];
     const enough = words(await answers?.enoughCells(sources));
     expect({ largest: enough["largest"], join: enough["join"] }).toEqual({
       largest: [`name ${bucket}`, `size ${bucket}`],
