@@ -34,14 +34,14 @@ function requestOf(shell: HttpShell, body: QueryBody | ExplainBody, request: Fas
 }
 
 async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyRequest): Promise<Table> {
-  const { exchange } = request;
+  const { state } = request;
   const { config, queries } = shell;
   const { provenance, maxRows = config.limits.maxRows } = body;
   const asked = requestOf(shell, body, request);
-  if (config.log.queries) exchange.query = asked.text;
+  if (config.log.queries) state.query = asked.text;
   const table = await queries.table({ ...asked, maxRows, explainEmpty: true, provenance });
-  exchange.run = table.run;
-  if (table.diagnosis && table.status !== "empty" && table.status !== "ok") exchange.code = table.diagnosis.code;
+  state.run = table.run;
+  if (table.diagnosis && table.status !== "empty" && table.status !== "ok") state.code = table.diagnosis.code;
   return { ...table, plan: withText(table.plan) };
 }
 
@@ -49,14 +49,14 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
 const withText = (plan: PlanDescription) => ({ ...plan, text: planText(plan) });
 
 async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRequest) {
-  const { exchange } = request;
+  const { state } = request;
   const { config, queries } = shell;
   const asked = requestOf(shell, body, request);
   if (body.analyze !== true) return withText(queries.explain(asked));
-  if (config.log.queries) exchange.query = asked.text;
+  if (config.log.queries) state.query = asked.text;
   request.endTurn?.();
   const analyzed = await queries.analyze(asked);
-  exchange.run = analyzed.run?.id;
+  state.run = analyzed.run?.id;
   return withText(analyzed);
 }
 

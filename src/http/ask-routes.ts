@@ -48,11 +48,11 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
       body: AskRequest,
     },
     handler: async (request, reply) => {
-      const { exchange, body } = request;
+      const { state, body } = request;
       for (const id of body.endpoints ?? []) knownEntry(shell, id);
       const answer = await agent.ask(body, callerOf(request));
       const { status, diagnosis } = answer;
-      if (diagnosis) exchange.code = diagnosis.code;
+      if (diagnosis) state.code = diagnosis.code;
       const failed = status === "failed" || status === "cancelled";
       return sendNow(reply, answer, failed ? (diagnosis?.status ?? 502) : 200);
     },

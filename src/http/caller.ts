@@ -6,7 +6,7 @@ import { keyInText } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { Type } from "typebox";
 import { sessionName, sessionPattern } from "../query/records.ts";
-import { clientSignal } from "./exchange.ts";
+import { clientSignal } from "./request-state.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { hasAccess, isToken, openAccess, requireRole, roleOf, sessionOf } from "./write-access.ts";
@@ -213,10 +213,10 @@ export const SessionHeader = Type.Object({ "fedway-session": Type.Optional(sessi
 
 /** For whom a request's work is done: until its client leaves, and within which session and trace. */
 export const callerOf = (request: FastifyRequest) => ({
-  signal: clientSignal(request.exchange),
+  signal: clientSignal(request.state),
   owner: ownerOf(request),
   session: sessionIdOf(request),
-  trace: request.exchange.span?.context,
+  trace: request.state.span?.context,
   withoutCredentials: !request.caller.mayUseCredentials,
   requireWrite: () => requireRole(request, "write"),
 });

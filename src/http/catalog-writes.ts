@@ -13,7 +13,7 @@ import {
 import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
 import { plainHeaders, sendJson, sendNothing } from "./common-headers.ts";
 import { ownerOf } from "./caller.ts";
-import { clientSignal } from "./exchange.ts";
+import { clientSignal } from "./request-state.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { etagHeader, addDocumentBodies, bodyError, maxBodyBytes, RdfBody } from "./rdf-body.ts";
 import { IdPath, nothing, documented, strictObject } from "./schemas.ts";
@@ -213,7 +213,7 @@ function addAdapters(app: TypedApp, { acceptAdapter }: HttpShell): void {
     handler: async (request, reply) => {
       const { key, other, otherKey } = request.body;
       const wanted = { endpoint: request.params.id, key, other, otherKey };
-      const call = { signal: clientSignal(request.exchange), owner: ownerOf(request) };
+      const call = { signal: clientSignal(request.state), owner: ownerOf(request) };
       const accepted = await acceptAdapter({ ...wanted, ...call });
       return sendJson(reply, accepted, 201);
     },

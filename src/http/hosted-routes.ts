@@ -5,7 +5,7 @@ import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { answerKindOf } from "../hosting/query-form.ts";
 import { resultFormats } from "../results/formats.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
-import { clientSignal } from "./exchange.ts";
+import { clientSignal } from "./request-state.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import type { QueryOperation } from "./protocol-operation.ts";
 import { ownerOf } from "./caller.ts";
@@ -85,7 +85,7 @@ const hostedAnswer =
       defaultGraphs: operation.defaultGraphs,
       namedGraphs: operation.namedGraphs,
       client: ownerOf(request),
-      signal: clientSignal(request.exchange),
+      signal: clientSignal(request.state),
       // Waiting for others included.
       timeoutMs: Math.min(mostMs, operation.timeoutMs ?? mostMs),
     });

@@ -64,7 +64,7 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
       onRequest: async (request, reply) => refuseStrangers(shell, request, reply),
       handler: async (request, reply) => {
         const mcp = await handler();
-        const { exchange, headers, raw } = request;
+        const { state, headers, raw } = request;
         const session = headers["fedway-session"] ?? headers["mcp-session-id"];
         // Clients of 2025 send it with all that follows; nothing is kept under it.
         if (session === undefined) reply.raw.setHeader("Mcp-Session-Id", randomUUID());
@@ -74,7 +74,7 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
           owner: ownerOf(request),
           connection: connectionOf(raw.socket),
           ...(typeof session === "string" && { session: session.slice(0, 128) }),
-          trace: exchange.span?.context,
+          trace: state.span?.context,
           requireWrite: () => requireRole(request, "write"),
           count: limiter && countCalls(limiter, ownerOf(request)),
           profile: request.query.profile,

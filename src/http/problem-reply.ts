@@ -99,10 +99,10 @@ export function createProblemSender(context: {
 }): SendProblem {
   return (reply, thrown, more) => {
     const error = toHttpError(thrown);
-    const { exchange } = reply.request;
-    const run = context.runOf(thrown) ?? exchange.run;
-    exchange.code = error.code;
-    exchange.run = run;
+    const { state } = reply.request;
+    const run = context.runOf(thrown) ?? state.run;
+    state.code = error.code;
+    state.run = run;
     if (error.code === "INTERNAL") {
       context.log?.error({ id: reply.request.id, err: error.cause ?? error, run }, "unexpected error");
     }

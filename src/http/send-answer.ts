@@ -73,14 +73,14 @@ function giveBackSent(response: ServerResponse, pieces: readonly Buffer[]): void
 const failing =
   (reply: FastifyReply, onEarly: OnEarlyFailure) =>
   (error: unknown): void => {
-    const { exchange } = reply.request;
+    const { state } = reply.request;
     if (reply.raw.destroyed) return;
     if (!reply.raw.headersSent) {
       onEarly(error);
       return;
     }
-    exchange.cutOff = true;
-    exchange.code = toFedwayError(error).code;
+    state.cutOff = true;
+    state.code = toFedwayError(error).code;
     cutOff(reply.raw);
   };
 

@@ -18,7 +18,7 @@ import { addCatalogWrites } from "./catalog-writes.ts";
 import { plainHeaders } from "./common-headers.ts";
 import { createOriginLimit, addGatekeeping } from "./gatekeeping.ts";
 import { createMetricsServer, listenFailure } from "./metrics-server.ts";
-import { observeExchanges } from "./exchange.ts";
+import { observeRequests } from "./request-state.ts";
 import { addHostedRoutes } from "./hosted-routes.ts";
 import type { HttpDeps, HttpSettings, HttpShell, TypedApp } from "./http-deps.ts";
 import { addKeyRoutes } from "./key-routes.ts";
@@ -184,7 +184,7 @@ export async function createHttpServer(deps: HttpDeps) {
     return configured.endsWith(":0") && bound !== "" ? `${configured.slice(0, -1)}${new URL(bound).port}` : configured;
   };
   addBasePath(app, deps);
-  observeExchanges(app, deps);
+  observeRequests(app, deps);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
   const scraped = config.metricsPort === undefined ? undefined : createMetricsServer(deps, config.metricsPort);
   addGatekeeping(app, deps, sendProblem);

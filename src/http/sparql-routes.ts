@@ -155,7 +155,7 @@ const sparqlAnswer: object = {
 function handling(shell: HttpShell, route: SparqlRoute) {
   const { limits, log } = shell.config;
   return (request: FastifyRequest<{ Body: ProtocolBody | undefined }>, reply: FastifyReply): Promise<void> => {
-    request.exchange.route = route.url;
+    request.state.route = route.url;
     route.check?.(request);
     const operation = readOperation({
       method: request.method,
@@ -164,7 +164,7 @@ function handling(shell: HttpShell, route: SparqlRoute) {
       maxQueryBytes: limits.maxQueryBytes,
     });
     if (operation.kind === "description") return sendDescription(shell, route, { request, reply, operation });
-    if (log.queries) request.exchange.query = operation.text;
+    if (log.queries) request.state.query = operation.text;
     return route.answer(request, reply, operation);
   };
 }
@@ -194,7 +194,7 @@ const throughQueryService =
       fresh: headers["cache-control"] !== undefined && wantsFresh(headers),
       ...callerOf(request),
     });
-    request.exchange.run = answer.runId;
+    request.state.run = answer.runId;
     const { contentEncoding, ending } = answer;
     const isMarked = operation.spreadsheet && answer.contentType.startsWith("text/csv");
     const body = isMarked ? Readable.from(spreadsheetCsv(bytesOf(answer.body)), { objectMode: false }) : answer.body;

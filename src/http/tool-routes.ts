@@ -92,7 +92,7 @@ function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input
     handler: async (request, reply) => {
       const { text, data, problem } = await toolbox.call(name, request.body, callerOf(request));
       if (problem === undefined) return sendJson(reply, { text, data });
-      request.exchange.run = problem.run;
+      request.state.run = problem.run;
       throw new FedwayError(problem.code, problem.detail, problem);
     },
   });

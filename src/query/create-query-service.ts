@@ -10,7 +10,7 @@ import type { Admission } from "./admission.ts";
 import { toAnalyzedPlan, toTimedPlan } from "./explain.ts";
 import { evaluatePlan, fetchPlan } from "./execute-plan.ts";
 import { notesOf, planNotes } from "./answer-notes.ts";
-import { type Attempt, type SourceVerifier, verified } from "./verified-answer.ts";
+import { type Execution, type SourceVerifier, verified } from "./verified-answer.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TableRequest } from "./query-service.ts";
 import type { Store } from "../store/store.ts";
 import { brokenOff, completed, createRunLog, type RunEnd, shownTo } from "./run-log.ts";
@@ -150,7 +150,7 @@ async function answerTable(request: TableRequest, context: RunContext): Promise<
 async function dropRows(request: QueryRequest, context: RunContext): Promise<StartedRun> {
   const run = await startRun(request, context);
   try {
-    const attempt: Attempt<number | undefined> = async (plan) => {
+    const execute: Execution<number | undefined> = async (plan) => {
       const { result, count } = counted(await evaluatePlan(plan, run.bounds, context));
       const first: (readonly (string | null)[])[] = [];
       if (result.kind === "quads") await drained(result.quads);
@@ -162,8 +162,8 @@ async function dropRows(request: QueryRequest, context: RunContext): Promise<Sta
       return { answer: count(), isOfNothing: isNone };
     };
     const rows = run.oneRequest
-      ? (await attempt(run.oneRequest, false)).answer
-      : await verified(run, context.verifier, attempt);
+      ? (await execute(run.oneRequest, false)).answer
+      : await verified(run, context.verifier, execute);
     run.end(completed(run.plan, run.bounds, rows));
   } catch (error) {
     run.fail(error);

@@ -7,7 +7,7 @@ import type { QueryResult } from "../results/model.ts";
 import { heldAnswer, heldValue } from "./held-answer.ts";
 import type { StartedRun } from "./start-run.ts";
 import { mayCountNothing } from "./table.ts";
-import type { Attempted } from "./verified-answer.ts";
+import type { Executed } from "./verified-answer.ts";
 
 interface Executors {
   readonly direct: Executor<DirectPlan>;
@@ -27,7 +27,7 @@ export async function fetchPlan(
   plan: DirectPlan | FederatedPlan,
   { run: { bounds }, accepted, text, mayBeRefuted }: Fetching,
   executors: Executors,
-): Promise<Attempted<AnswerBytes>> {
+): Promise<Executed<AnswerBytes>> {
   if (mayBeRefuted && isOneValue(plan, text)) {
     return heldValue(await evaluatePlan(plan, bounds, executors), { query: text, format: accepted.format });
   }

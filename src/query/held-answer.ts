@@ -5,7 +5,7 @@ import type { ResultFormat } from "../results/formats.ts";
 import { gathered, isWhole, piecesOf } from "../results/gathered-body.ts";
 import type { Bindings, QueryResult } from "../results/model.ts";
 import { serializeResult } from "../results/serialize.ts";
-import type { Attempted } from "./verified-answer.ts";
+import type { Executed } from "./verified-answer.ts";
 import { cellsOfRow, isOfNothing } from "./table.ts";
 
 /** The size of an answer without rows but for its variables: what formats put around it. */
@@ -25,7 +25,7 @@ function mostEmptyBytes(query: string): number {
  * An answer that is over, or has more bytes than one without rows: so it is known whether it is of nothing before any of it
  * leaves. An answer with uncounted rows may be of nothing.
  */
-export async function heldAnswer(answer: AnswerBytes, query: string): Promise<Attempted<AnswerBytes>> {
+export async function heldAnswer(answer: AnswerBytes, query: string): Promise<Executed<AnswerBytes>> {
   const { body, rows, end } = answer;
   const most = mostEmptyBytes(query);
   if (isWhole(body)) {
@@ -63,7 +63,7 @@ async function* joined(held: readonly Buffer[], pieces: AsyncIterator<Buffer>): 
 export async function heldValue(
   result: QueryResult,
   { query, format }: { readonly query: string; readonly format: ResultFormat },
-): Promise<Attempted<AnswerBytes>> {
+): Promise<Executed<AnswerBytes>> {
   const { begun, isNothing } = await beginning(result, query);
   const { result: tallied, count } = counted(begun);
   const body = serializeResult(tallied, format);

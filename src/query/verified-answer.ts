@@ -64,13 +64,13 @@ export interface SourceVerifier {
 }
 
 /** An answer, and whether it looks like one of nothing. */
-export interface Attempted<T> {
+export interface Executed<T> {
   readonly answer: T;
   readonly isOfNothing: boolean;
 }
 
 /** @param mayBeRefuted whether it matters if the answer is of nothing */
-export type Attempt<T> = (plan: DirectPlan | FederatedPlan, mayBeRefuted: boolean) => Promise<Attempted<T>>;
+export type Execution<T> = (plan: DirectPlan | FederatedPlan, mayBeRefuted: boolean) => Promise<Executed<T>>;
 
 /** Plans that are made for one run; the last one leaves nothing out. */
 const mostPlans = 3;
@@ -83,12 +83,12 @@ const mostPlans = 3;
 export async function verified<T>(
   run: StartedRun,
   verifier: SourceVerifier | undefined,
-  attempt: Attempt<T>,
+  execute: Execution<T>,
 ): Promise<T> {
   if (verifier === undefined || run.isTrusting) {
     const plan = run.executable();
     run.restOn(verifier?.restingOn(plan));
-    return (await attempt(plan, false)).answer;
+    return (await execute(plan, false)).answer;
   }
   const since = verifier.mark();
   const isFresh = run.bounds.fresh === true;
@@ -99,7 +99,7 @@ export async function verified<T>(
     run.restOn(resting);
     let missing = isVerifiedFirst(plan, resting) ? await missed(resting, { run, verifier, since, isFresh }) : [];
     if (missing.length === 0) {
-      const { answer, isOfNothing } = await attempt(plan, resting !== undefined);
+      const { answer, isOfNothing } = await execute(plan, resting !== undefined);
       missing = isOfNothing ? await missedNow(resting, { run, verifier, since, isFresh: true }) : [];
       if (missing.length === 0) return answer;
     }

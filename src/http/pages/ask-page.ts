@@ -116,7 +116,7 @@ export function addAskPage(app: TypedApp, shell: HttpShell): void {
       if (asked.question === "") return sendPrivatePage(reply.code(400), askPage(form(shell, asked)));
       const endpoints = asked.dataset === "" ? undefined : endpointsOf(shell, asked.dataset);
       const answer = await shell.ask.ask({ question: asked.question, endpoints }, callerOf(request));
-      if (answer.diagnosis) request.exchange.code = answer.diagnosis.code;
+      if (answer.diagnosis) request.state.code = answer.diagnosis.code;
       return sendPrivatePage(reply, askPage(html`${form(shell, asked)}${answerSection(answer)}`));
     },
   });

@@ -93,6 +93,6 @@ ${endpoints.length > 0 ? suggestions(endpoints) : advice}
 
 /** Answers with what a person sees instead of a problem document. */
 export function sendRefusalPage(request: FastifyRequest, reply: FastifyReply, error: FedwayError): FastifyReply {
-  request.exchange.code = error.code;
+  request.state.code = error.code;
   return sendPrivatePage(reply.code(error.kind.status).headers(retryAfter(error)), refusalPage(error));
 }

@@ -7,7 +7,7 @@ import type { HttpDeps } from "./http-deps.ts";
 type ObservedRequest = Parameters<HttpDeps["metrics"]["observeRequest"]>[0];
 
 /** State of one request until its response is over. */
-interface Exchange {
+interface RequestState {
   readonly startedMs: number;
   /** Bytes the connection had carried before this response. */
   readonly bytesBefore: number;
@@ -28,23 +28,23 @@ interface Exchange {
 
 declare module "fastify" {
   interface FastifyRequest {
-    exchange: Exchange;
+    state: RequestState;
   }
 }
 
 /** A signal that aborts when the client closes the connection before the response is complete. */
-export function clientSignal(exchange: Exchange): AbortSignal {
-  exchange.aborter ??= new AbortController();
-  return exchange.aborter.signal;
+export function clientSignal(state: RequestState): AbortSignal {
+  state.aborter ??= new AbortController();
+  return state.aborter.signal;
 }
 
 /** Status for logs and metrics: 499 when the client left, 502 when the answer was cut off after a good status line. */
-function finalStatus(exchange: Exchange, reply: FastifyReply): number {
-  if (exchange.cutOff) return 502;
+function finalStatus(state: RequestState, reply: FastifyReply): number {
+  if (state.cutOff) return 502;
   return reply.raw.writableFinished ? reply.raw.statusCode : 499;
 }
 
-function openExchange(request: FastifyRequest, tracer: Tracer | undefined): Exchange {
+function openState(request: FastifyRequest, tracer: Tracer | undefined): RequestState {
   return {
     startedMs: performance.now(),
     bytesBefore: request.raw.socket.bytesWritten,
@@ -61,7 +61,7 @@ function openExchange(request: FastifyRequest, tracer: Tracer | undefined): Exch
 const traceparentOf = ({ headers }: FastifyRequest): string | undefined =>
   typeof headers["traceparent"] === "string" ? headers["traceparent"] : undefined;
 
-function endSpan(span: Span, observed: ObservedRequest, { run, code, cutOff }: Exchange): void {
+function endSpan(span: Span, observed: ObservedRequest, { run, code, cutOff }: RequestState): void {
   span.setAttribute("http.request.method", observed.method);
   span.setAttribute("http.route", observed.route);
   span.setAttribute("http.response.status_code", observed.status);
@@ -70,24 +70,24 @@ function endSpan(span: Span, observed: ObservedRequest, { run, code, cutOff }: E
   span.end(cutOff || observed.status >= 500 ? (code ?? String(observed.status)) : undefined);
 }
 
-/** Opens an exchange for every request; one `close` listener serves cancellation, metrics, trace and the log line. */
-export function observeExchanges(app: FastifyInstance, { metrics, logger: log, tracer }: HttpDeps): void {
+/** Opens the state of every request; one `close` listener serves cancellation, metrics, trace and the log line. */
+export function observeRequests(app: FastifyInstance, { metrics, logger: log, tracer }: HttpDeps): void {
   const finish = (request: FastifyRequest, reply: FastifyReply): void => {
-    const { exchange, raw } = request;
+    const { state, raw } = request;
     if (!reply.raw.writableFinished) {
       // Also for work that is yet to start.
-      exchange.aborter ??= new AbortController();
-      exchange.aborter.abort(new FedwayError("CANCELLED", "The client closed the connection."));
+      state.aborter ??= new AbortController();
+      state.aborter.abort(new FedwayError("CANCELLED", "The client closed the connection."));
     }
-    const ms = performance.now() - exchange.startedMs;
-    const route = exchange.route ?? request.routeOptions.url ?? "unmatched";
-    const status = finalStatus(exchange, reply);
+    const ms = performance.now() - state.startedMs;
+    const route = state.route ?? request.routeOptions.url ?? "unmatched";
+    const status = finalStatus(state, reply);
     const method = raw.method ?? "";
     // Absent for requests that were refused before.
     const owner = (request.caller as FastifyRequest["caller"] | undefined)?.owner;
     const observed = { route, method, status, seconds: ms / 1000, owner };
     metrics.observeRequest(observed);
-    if (exchange.span) endSpan(exchange.span, observed, exchange);
+    if (state.span) endSpan(state.span, observed, state);
     log?.request?.({
       id: request.id,
       method,
@@ -95,18 +95,18 @@ export function observeExchanges(app: FastifyInstance, { metrics, logger: log, t
       status,
       // To a tenth.
       ms: Math.round(ms * 10) / 10,
-      bytes: raw.socket.bytesWritten - exchange.bytesBefore,
+      bytes: raw.socket.bytesWritten - state.bytesBefore,
       client: clientOf(owner),
-      run: exchange.run,
-      code: exchange.code,
-      cutOff: exchange.cutOff || undefined,
-      query: exchange.query,
-      trace: exchange.span?.traceId,
+      run: state.run,
+      code: state.code,
+      cutOff: state.cutOff || undefined,
+      query: state.query,
+      trace: state.span?.traceId,
     });
   };
-  app.decorateRequest("exchange");
+  app.decorateRequest("state");
   app.addHook("onRequest", (request, reply, done) => {
-    request.exchange = openExchange(request, tracer);
+    request.state = openState(request, tracer);
     reply.raw.once("close", () => finish(request, reply));
     done();
   });
