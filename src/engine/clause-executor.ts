@@ -2,6 +2,7 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
 import { inBatches } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
+import { isPlainString } from "../results/terms.ts";
 import { type BlockSizes, blocksOfValues, type KeyBlock } from "./clause-query.ts";
 import {
   type ClauseRequest,
@@ -252,6 +253,9 @@ function mayFitWhenSmaller({ code, details }: FedwayError): boolean {
 
 const noBindings: Bindings = new Map();
 
+const hasStrings = (keys: KeyBlock | undefined): boolean =>
+  keys?.rows.some((row) => row.some((term) => isPlainString(term))) === true;
+
 async function* ask(
   options: AskOptions,
   { clause, keys, report }: ClauseRequest,
@@ -263,9 +267,8 @@ async function* ask(
   const tolerated = isTolerated(clause, bounds);
   const inPart = isTakenInPart(clause, bounds);
   const of = { clause, report, tolerated, inPart };
-  const apart = keys !== undefined && (await areStringsApart(options, { ...of, keys }));
+  const apart = hasStrings(keys) && (await areStringsApart(options, of));
   const { query, columns, certain, own } = sentAs(form, clause, keys, apart);
-  const judge = judgeOf(options, of);
   const ofThisAnswer = account.nextAnswer();
   const namesNothing = clause.variables.length === 0 && (keys?.variables.length ?? 0) === 0;
   const { endpoint, limit } = clause;
@@ -274,7 +277,9 @@ async function* ask(
   const request = `${clause.endpoint.url} ${tolerated} ${inPart} ${query}`;
   for await (const rows of inBatches(answers.rows(request, send))) {
     account.count(rows.length);
-    const solutions = namesNothing ? rows.map(() => noBindings) : (await own(rows, judge)).map(ofThisAnswer);
+    const solutions = namesNothing
+      ? rows.map(() => noBindings)
+      : (await own(rows, () => judgeOf(options, of))).map(ofThisAnswer);
     if (solutions.length > 0) yield solutions;
   }
 }

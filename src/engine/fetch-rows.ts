@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { decodedBody } from "../outbound/content-coding.ts";
 import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-request.ts";
+import { bytesOf, isWhole } from "../results/gathered-body.ts";
 import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
@@ -162,9 +162,9 @@ async function queryInTurn({ client, account }: FetchOptions, request: SparqlReq
   }
 }
 
-async function* rowsOf(answer: SparqlAnswer, time: MemberTime): AsyncIterable<readonly Bindings[]> {
+async function* rowsOf({ body, mediaType }: SparqlAnswer, time: MemberTime): AsyncIterable<readonly Bindings[]> {
   const check = (): void => time.signal.throwIfAborted();
-  const bytes = Buffer.isBuffer(answer.body) ? decodedBody(answer) : time.waitForEach(decodedBody(answer));
-  const result = await parseAnswer(bytes, { mediaType: answer.mediaType, kind: "bindings", check });
+  const bytes = isWhole(body) ? bytesOf(body) : time.waitForEach(bytesOf(body));
+  const result = await parseAnswer(bytes, { mediaType, kind: "bindings", check });
   if (result.kind === "bindings") yield* inBatches(result.rows);
 }

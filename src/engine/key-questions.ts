@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { Bindings } from "../results/model.ts";
-import { isPlainString, termToText } from "../results/terms.ts";
-import type { KeyBlock } from "./clause-query.ts";
+import { termToText } from "../results/terms.ts";
 import type { ClauseRequest } from "./evaluated-clause.ts";
 import { noteStatus } from "./executor.ts";
 import { fetchRows, type FetchOptions, type RowsRequest } from "./fetch-rows.ts";
@@ -20,15 +19,11 @@ type Asked = Pick<ClauseRequest, "clause" | "report"> & Pick<RowsRequest, "toler
 const stringQuestion = 'SELECT (sameTerm("x", "x"^^<http://www.w3.org/2001/XMLSchema#string>) AS ?same) WHERE {}';
 
 /**
- * True if keys have strings that the endpoint holds as two terms, with and without their datatype (Virtuoso, Blazegraph): both
- * are sent. An endpoint that does not say holds one.
+ * True if the endpoint holds a string as two terms, with and without its datatype (Virtuoso, Blazegraph): both are sent as
+ * keys. An endpoint that does not say holds one.
  */
-export async function areStringsApart(
-  options: QuestionOptions,
-  { keys, ...asked }: Asked & { readonly keys: KeyBlock },
-): Promise<boolean> {
+export async function areStringsApart(options: QuestionOptions, asked: Asked): Promise<boolean> {
   const { endpoint } = asked.clause;
-  if (!keys.rows.some((row) => row.some((term) => isPlainString(term)))) return false;
   const known = options.keyForms.stringsApart(endpoint);
   if (known !== undefined) return known;
   try {

@@ -29,7 +29,7 @@ interface SentClause {
   /** Variables that each row of the answer binds. */
   readonly certain: readonly string[];
   /** The solutions that rows of the answer stand for. */
-  readonly own: (rows: readonly Bindings[], judge: TermJudge) => Promise<readonly Bindings[]>;
+  readonly own: (rows: readonly Bindings[], judgeOf: () => TermJudge) => Promise<readonly Bindings[]>;
 }
 
 /**
@@ -101,7 +101,8 @@ function joinedWith({ variables, rows: keys }: KeyBlock): SentClause["own"] {
     return found;
   }
 
-  return async (rows, judge) => {
+  return async (rows, judgeOf) => {
+    const judge = judgeOf();
     const found: Bindings[] = [];
     for (const row of rows) found.push(...(await own(row, judge)));
     return found;

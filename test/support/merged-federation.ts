@@ -75,6 +75,13 @@ interface FederationOptions extends TpfOptions {
   readonly select?: (data: readonly string[]) => SourceSelection | undefined;
 }
 
+/** What the form of a query answers with. */
+function answerKindOf(query: string): FederatedPlan["answer"] {
+  const [form = "SELECT"] = /\b(?:SELECT|ASK|CONSTRUCT|DESCRIBE)\b/i.exec(query) ?? [];
+  if (form.toUpperCase() === "SELECT") return "bindings";
+  return form.toUpperCase() === "ASK" ? "boolean" : "quads";
+}
+
 /** Members `m0`, `m1`, ... with these N-Quads; `kinds` repeat. */
 export function createMergedFederation(
   data: readonly string[],
@@ -95,7 +102,7 @@ export function createMergedFederation(
   const engine = options.maxSolutions === undefined ? sharedEngine() : createEngine(options.maxSolutions);
   const plan = (query: string): FederatedPlan => ({
     kind: "federated",
-    answer: "bindings",
+    answer: answerKindOf(query),
     query,
     skeleton: query,
     clauses: [],

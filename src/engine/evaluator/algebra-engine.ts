@@ -11,7 +11,7 @@ import type { EvaluateHere } from "../evaluated-clause.ts";
 import type { Operation } from "./algebra.ts";
 import type { Evaluate, Execution, Result } from "./execution.ts";
 import { createRun, type Run } from "./run.ts";
-import { Truths } from "./truths.ts";
+import { Truths } from "./existence.ts";
 import type { ClauseAt } from "../bound-target.ts";
 import { ExecutionAccount } from "../execution-account.ts";
 import { goesOnWithout, withItems, type FederationEngine } from "../executor.ts";
@@ -88,7 +88,9 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
     const sources = sourcesOf(plan, { ...shared, bounds: run.bounds, account, evaluateHere, count });
     const { operation: skeleton, base } = await host.parse(plan.skeleton);
     const surroundings = { base, now: new Date().toISOString() };
-    const graphed = await withoutGraphs(withFormOutside(skeleton), () => allGraphNames(sources.patterns));
+    const formed = plan.answer === "bindings" ? skeleton : withFormOutside(skeleton);
+    const namesGraphs = formed.type === "from" || /\bGRAPH\b/i.test(plan.skeleton);
+    const graphed = namesGraphs ? await withoutGraphs(formed, () => allGraphNames(sources.patterns)) : formed;
     const operation = assignLeaves(graphed, { ...sources, surroundings });
     const execution: Execution = {
       evaluate: host.evaluate,

@@ -1,10 +1,18 @@
 import type { Demand } from "../demand.ts";
 import type * as Algebra from "./algebra.ts";
 import { type EquatedPartsOptions, equatedParts } from "./equality-join.ts";
-import { createExistsNames } from "./existence.ts";
 import { type LeafClause, leafOf } from "./leaf.ts";
-import { existencesIn, mapOperation, withInputs, withPreparedInput } from "./operations.ts";
+import {
+  existencesIn,
+  inScopeVariables,
+  mapOperation,
+  reachedVariables,
+  valuesOf,
+  withInputs,
+  withPreparedInput,
+} from "./operations.ts";
 import type { Surroundings } from "../expressions/functions.ts";
+import { patternVariable } from "../sources/triple-pattern.ts";
 import { PatternGroups } from "./pattern-groups.ts";
 import type { GraphContext } from "./pattern-leaves.ts";
 import { PushDown } from "./push-down.ts";
@@ -34,18 +42,21 @@ export function assignLeaves(
 ): Operation {
   use.read(operation);
   for (const { correlated = [] } of [...clauses.values()].flat()) use.mention(correlated);
-  const nameExists = createExistsNames();
-  const patterns = new PatternGroups(use, context);
+  const groups = context && new PatternGroups(use, context);
   const pushDown = new PushDown({
-    demanding: (part, demand) => patterns.demanding(part, demand) ?? demandingClause(part, demand, use),
+    demanding: (part, demand) => groups?.demanding(part, demand) ?? demandingClause(part, demand, use),
     surroundings,
   });
   const parts: EquatedPartsOptions = {
-    split: (part) => patterns.parts(part),
-    fix: (part, terms) => patterns.fixed(part, terms),
+    split: (part) => groups?.parts(part) ?? [part],
+    fix: (part, terms) => groups?.fixed(part, terms) ?? part,
   };
+  let existences = 0;
   const assigned = mapOperation(operation, {
-    existence: (exists) => nameExists({ ...exists, input: pushDown.existing(exists.input) }),
+    existence(exists) {
+      const input = pushDown.existing(exists.input);
+      return { ...exists, input, pattern: { id: existences++, variables: [...reachedVariables(input)] } };
+    },
     operation(one) {
       switch (one.type) {
         case "service":
@@ -55,13 +66,10 @@ export function assignLeaves(
         case "slice":
           return one.length === undefined ? one : { ...one, input: limited(one.input, one.start + one.length) };
         case "bgp":
-          return patterns.bgp(one);
         case "path":
-          return patterns.path(one);
         case "join":
-          return patterns.join(one);
         case "union":
-          return patterns.union(one);
+          return groups ? groups.gathered(one) : withoutData(one);
         // Its condition looks at solutions of both sides, and prepares itself.
         case "leftjoin":
           return one;
@@ -70,10 +78,19 @@ export function assignLeaves(
       }
     },
   });
-  return mapOperation(pushDown.query(assigned), {
+  const pushed = pushDown.query(assigned);
+  if (!groups) return pushed;
+  return mapOperation(pushed, {
     existence: (exists) => exists,
     operation: (one) => (one.type === "union" ? unitedBranches(one) : one),
   });
+}
+
+/** The operation in a plan without members, where patterns have no solutions. */
+function withoutData(operation: Operation): Operation {
+  if (operation.type !== "bgp" && operation.type !== "path") return operation;
+  if (operation.type === "bgp" && operation.patterns.length === 0) return { type: "nop" };
+  return valuesOf([...inScopeVariables(operation)].map(patternVariable), []);
 }
 
 /** The clauses that one place of a skeleton stands for. */

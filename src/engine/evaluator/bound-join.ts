@@ -197,7 +197,7 @@ interface Partner {
 }
 
 async function judged(batch: readonly Partner[], matched: Set<number>, condition?: Condition): Promise<Bindings[]> {
-  const kept = await accepted(batch, condition);
+  const kept = condition ? await accepted(batch, condition) : batch;
   for (const { position } of kept) matched.add(position);
   return kept.map((partner) => partner.merged);
 }

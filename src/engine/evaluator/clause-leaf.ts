@@ -73,7 +73,7 @@ export function toLeafClause(clause: FederatedClause, options: ClauseLeafOptions
       // A limit of its own is as low.
       const few = isMeasured && target === undefined ? wanted : undefined;
       const ask = (limit?: number) => (limit === undefined ? all : askedRows({ ...clause, limit })(undefined));
-      const rows = firstRows(ask, { wanted: few, size, held: options.held });
+      const rows = few === undefined ? all : firstRows(ask, { wanted: few, size, held: options.held });
       return renames ? renamed(rows) : rows;
     },
   };

@@ -4,7 +4,7 @@ import type { Bindings } from "../../results/model.ts";
 import type { Surroundings } from "../expressions/functions.ts";
 import type { HeldBytes } from "../held-bytes.ts";
 import type { Operation } from "./algebra.ts";
-import type { Truths } from "./truths.ts";
+import type { Truths } from "./existence.ts";
 
 /** One evaluation of a query: what its operators share. */
 export interface Execution {

@@ -1,14 +1,12 @@
 import type { Bindings } from "../../results/model.ts";
 import type * as RDF from "../../rdf/term.ts";
 import { termsText } from "../clause-query.ts";
-import { rowBytes } from "../held-bytes.ts";
+import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import type { Existence, Prepared } from "./algebra.ts";
 import { type Execution, passedOn, type Rows, type Solutions, solutionsOf, wantingAll } from "./execution.ts";
 import { leavesOf } from "./keyed-operation.ts";
-import { reachedVariables } from "./operations.ts";
 import { keyNumber, substitutedPattern } from "./substituted-pattern.ts";
-import type { Truths } from "./truths.ts";
 
 // Keys asked for at once where no clause says how many it takes; and rows that wait for them.
 const KEYS_AT_ONCE = 990;
@@ -188,8 +186,35 @@ function keyOf(exists: Existence, row: Bindings): Key {
   return { names, terms, signature, text: `${signature} ${termsText(terms)}` };
 }
 
-/** Gives each EXISTS of a query a number of its own. */
-export function createExistsNames(): (exists: Existence) => Existence {
-  let id = 0;
-  return (exists) => ({ ...exists, pattern: { id: id++, variables: [...reachedVariables(exists.input)] } });
+// Forgotten keys are asked again.
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Answers of EXISTS patterns by pattern and key, as far as one execution has asked; the oldest are dropped first. */
+export class Truths {
+  readonly #holding: Holding;
+  readonly #kept = new Map<string, Promise<boolean>>();
+  #bytes = 0;
+
+  constructor(held: HeldBytes) {
+    this.#holding = held.open();
+  }
+
+  get(key: string): Promise<boolean> | undefined {
+    return this.#kept.get(key);
+  }
+
+  set(key: string, truth: Promise<boolean>): void {
+    if (!this.#kept.has(key)) this.#add(keyBytes(key));
+    this.#kept.set(key, truth);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= MOST_BYTES) break;
+      this.#kept.delete(oldest);
+      this.#add(-keyBytes(oldest));
+    }
+  }
+
+  #add(bytes: number): void {
+    this.#bytes += bytes;
+    this.#holding.add(bytes);
+  }
 }

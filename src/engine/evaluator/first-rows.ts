@@ -11,8 +11,8 @@ const FEWEST_ROWS = 64;
 
 /** How a part of a query of which few solutions may be enough is asked. */
 interface FirstRowsOptions {
-  /** Number of solutions of the query that are enough; undefined: all are wanted. */
-  readonly wanted: number | undefined;
+  /** Number of solutions of the query that are enough. */
+  readonly wanted: number;
   /** About how many rows there are, where that is known. */
   readonly size: number | undefined;
   readonly held: HeldBytes;
@@ -27,8 +27,8 @@ export async function* firstRows(
   ask: (most?: number) => Rows,
   { wanted, size, held }: FirstRowsOptions,
 ): AsyncIterable<readonly Bindings[]> {
-  const most = Math.max(FEWEST_ROWS, ROWS_FOR_ONE * (wanted ?? Number.POSITIVE_INFINITY));
-  if (!Number.isFinite(most) || (size !== undefined && size <= most)) {
+  const most = Math.max(FEWEST_ROWS, ROWS_FOR_ONE * wanted);
+  if (size !== undefined && size <= most) {
     yield* ask();
     return;
   }

@@ -16,7 +16,7 @@ import {
 } from "./conjuncts.ts";
 import type { FixedTerms } from "./equality-join.ts";
 import { planGroup, takesAlong } from "./group-plan.ts";
-import { inScopeVariables, joinOf, valuesOf } from "./operations.ts";
+import { joinOf, valuesOf } from "./operations.ts";
 import type { GraphContext } from "./pattern-leaves.ts";
 import type { QueryUse } from "./query-use.ts";
 
@@ -28,35 +28,37 @@ type Operation = Algebra.Operation;
  */
 export class PatternGroups {
   readonly #use: QueryUse;
-  readonly #context: GraphContext | undefined;
+  readonly #context: GraphContext;
   #variables = 0;
 
-  /** @param context undefined: patterns have no data */
-  constructor(use: QueryUse, context: GraphContext | undefined) {
+  constructor(use: QueryUse, context: GraphContext) {
     this.#use = use;
     this.#context = context;
   }
 
-  bgp(bgp: Algebra.Bgp): Operation {
-    return bgp.patterns.length === 0 ? { type: "nop" } : this.#groupFor(bgp, bgpConjuncts(bgp));
-  }
-
-  path(path: Algebra.Path): Operation {
-    return this.#groupFor(
-      path,
-      pathConjuncts(path, () => patternVariable(`fedway_${this.#variables++}`)),
-    );
+  /** An operation of patterns as a group, or over groups that are gathered. */
+  gathered(operation: Algebra.Bgp | Algebra.Path | Algebra.Join | Algebra.Union): Operation {
+    switch (operation.type) {
+      case "bgp":
+        return operation.patterns.length === 0 ? { type: "nop" } : this.#group(bgpConjuncts(operation));
+      case "path":
+        return this.#group(pathConjuncts(operation, () => patternVariable(`fedway_${this.#variables++}`)));
+      case "join":
+        return this.#join(operation);
+      default:
+        return this.#union(operation);
+    }
   }
 
   /** Neighbouring groups are one, so that shared terms decide which patterns are asked as one. */
-  join(join: Algebra.Join): Operation {
+  #join(join: Algebra.Join): Operation {
     const groups = join.input.flatMap((input) => conjunctsOf(input) ?? []);
     const others = join.input.filter((input) => !conjunctsOf(input));
     if (join.input.length - others.length < 2) return join;
     return joinOf([this.#group(groups), ...others]);
   }
 
-  union(union: Algebra.Union): Operation {
+  #union(union: Algebra.Union): Operation {
     const branches = union.input.flatMap((input) => {
       const conjuncts = conjunctsOf(input);
       return conjuncts ? [conjuncts] : [];
@@ -89,7 +91,7 @@ export class PatternGroups {
   /** The plan of a group, of which this is wanted; undefined for other operations. */
   demanding(operation: Operation, demand: Demand): Operation | undefined {
     const group = this.#withOptionals(operation);
-    if (!group || !this.#context) return undefined;
+    if (!group) return undefined;
     const { conjuncts, optionals = [] } = group;
     const added: readonly Conjunct[] = optionals.flat().map((pattern) => ({ kind: "triple", pattern }));
     const isNeeded = (name: string): boolean => {
@@ -117,12 +119,7 @@ export class PatternGroups {
     const known = new Set(groupVariables(conjuncts).map(({ name }) => name));
     const own = optional.flatMap((pattern) => variablesOf(pattern)).filter((name) => !known.has(name));
     const areBound = own.every((name) => this.#use.isBoundIn(name, placesOf(name, optional)));
-    return areBound && this.#context !== undefined && takesAlong(this.#context.graph, conjuncts, optional);
-  }
-
-  #groupFor(operation: Operation, conjuncts: readonly Conjunct[]): Operation {
-    if (this.#context) return this.#group(conjuncts);
-    return valuesOf([...inScopeVariables(operation)].map(patternVariable), []);
+    return areBound && takesAlong(this.#context.graph, conjuncts, optional);
   }
 
   #group(conjuncts: readonly Conjunct[]): Operation {

@@ -61,8 +61,8 @@ export function unitLeaf(context: GraphContext, unit: PatternUnit, demand: UnitD
         graph.solutions(unit, { ...narrowed, limit: rows === undefined ? limit : { rows } }, keys);
       const isOpen = keys === undefined && limit === undefined && summary === undefined;
       const shown = new Set([...variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
-      for await (const rows of firstRows(ask, { wanted: isOpen ? few : undefined, size, held }))
-        yield rows.map((row) => shownOf(row, shown));
+      const found = isOpen && few !== undefined ? firstRows(ask, { wanted: few, size, held }) : ask();
+      for await (const rows of found) yield rows.map((row) => shownOf(row, shown));
       blocks.answered();
     },
   };

@@ -2,7 +2,7 @@ import { sendableCondition } from "../../sparql/sendable-condition.ts";
 import type * as Algebra from "./algebra.ts";
 import { testOf } from "./expressions.ts";
 import { boundsIn } from "./range-bounds.ts";
-import { summarised } from "./summaries.ts";
+import { summarisedGroup, summarisedOrder } from "./summaries.ts";
 import type { Surroundings } from "../expressions/functions.ts";
 import type { Demand, PushedCondition } from "../demand.ts";
 import {
@@ -56,8 +56,11 @@ export class PushDown {
       return { ...operation, input: this.query(input), described: this.query(described) };
     }
     const parts = inputs.map((input, index) => this.#push(input, this.#demandOn(operation, demand, index)));
-    const { conditions } = demand;
-    return operation.type === "join" ? joinOf(parts, { conditions }) : summarised(withInputs(operation, parts));
+    if (operation.type === "join") return joinOf(parts, { conditions: demand.conditions });
+    const over = withInputs(operation, parts);
+    // Leaves may summarise their solutions before they send them.
+    if (over.type === "group") return summarisedGroup(over) ?? over;
+    return over.type === "orderby" ? (summarisedOrder(over) ?? over) : over;
   }
 
   /** Demand of an operation on one of its inputs. */

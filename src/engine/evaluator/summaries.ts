@@ -15,17 +15,11 @@ import { call, termOf } from "./operations.ts";
 // a row a group, or the first solutions of each, in the place of all. Whether an endpoint may is decided by its leaf
 // (`../demand.ts`). Undefined where no summary is possible.
 
-/** The operation over what its leaves can make of their solutions before they send them; as it is where they cannot. */
-export function summarised(operation: Algebra.Operation): Algebra.Operation {
-  if (operation.type === "group") return summarisedGroup(operation) ?? operation;
-  return operation.type === "orderby" ? (summarisedOrder(operation) ?? operation) : operation;
-}
-
 /**
  * GROUP BY over what endpoints computed for their parts of each group: numbers are added, of the least the least is taken
  * (SPARQL 1.1 Query, section 18.5.1).
  */
-function summarisedGroup({ input, variables, aggregates }: Algebra.Group): Algebra.Operation | undefined {
+export function summarisedGroup({ input, variables, aggregates }: Algebra.Group): Algebra.Operation | undefined {
   const certain = certainIn(input);
   const partials = new Map<string, PartialAggregate>();
   const partialOf = (name: PartialAggregate["name"], of: string): string => {
@@ -114,7 +108,7 @@ const someOf = (input: Algebra.Operation, count: string): Algebra.Operation => (
 });
 
 /** ORDER BY of which only the first rows are wanted, over the first ones of each leaf. */
-function summarisedOrder({ limit, ...order }: Algebra.OrderBy): Algebra.OrderBy | undefined {
+export function summarisedOrder({ limit, ...order }: Algebra.OrderBy): Algebra.OrderBy | undefined {
   const [first, ...others] = order.expressions;
   if (limit === undefined || !first) return undefined;
   const isDescending = first.subType === "operator" && first.operator === "desc";
