@@ -22,6 +22,9 @@ interface EvaluatorObservers {
   readonly metrics: Metrics;
 }
 
+/** Processes that a query started end after so long without one. */
+const idleMs = 300_000;
+
 /** The processes that evaluate federated queries, under the limits of the configuration. */
 export function openEvaluators(
   { limits }: Config,
@@ -35,6 +38,7 @@ export function openEvaluators(
     memoryMb: limits.evaluatorMemoryMb,
     maxRunning: limits.maxEvaluations,
     keepAnswersMs: limits.subanswerTtlMs,
+    idleMs: limits.evaluatorsStart === "query" ? idleMs : undefined,
     limits: { maxSolutions, maxHeldBytes, heldHeadBytes },
     world: {
       client: clients.sparql,

@@ -33,7 +33,7 @@ export const limitSettings = {
     name: "FEDWAY_EVALUATORS_START",
     default: "query",
     meaning:
-      "When these processes start: with the first federated query, which waits about a second for them (query), or with the service (service).",
+      "When these processes start: with the first federated query, which waits about a second for them, to end after five minutes without one (query); or with the service, to stay (service).",
     ...oneOf("service", "query"),
   },
   evaluatorMemoryMb: {

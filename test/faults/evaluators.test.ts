@@ -165,9 +165,10 @@ describe("a pool of its own", () => {
     members: [],
     notes: [],
   } as const;
-  const open = (memoryMb: number, ends: string[]) =>
+  const open = (memoryMb: number, ends: string[], idleMs?: number) =>
     new Evaluators({
       processes: 1,
+      idleMs,
       memoryMb,
       maxRunning: 4,
       stallMs: 3_000,
@@ -179,6 +180,25 @@ describe("a pool of its own", () => {
       },
       onEnd: ({ reason }) => ends.push(reason),
     });
+
+  test("ends an evaluator without runs, and starts another one for the next", async () => {
+    const ends: string[] = [];
+    const before = evaluatorsOf(process.pid);
+    const own = () => evaluatorsOf(process.pid).filter((child) => !before.includes(child));
+    const pool = open(256, ends, 100);
+    try {
+      for (const _ of [1, 2]) {
+        const result = await pool.evaluate(plan, toBounds());
+        expect(result.kind).toBe("bindings");
+        if (result.kind === "bindings") for await (const row of result.rows) expect(row.size).toBe(1);
+        await until(() => own().length === 0);
+      }
+      expect(pool.usage).toEqual({ running: 0, waiting: 0 });
+      expect(ends).toEqual([]);
+    } finally {
+      await pool.close();
+    }
+  });
 
   test("replaces an evaluator that stands still, and begins its query again", async () => {
     const ends: string[] = [];

@@ -26,6 +26,8 @@ interface EvaluatorPoolOptions {
   readonly maxRunning: number;
   /** How long endpoints' answers are kept for other evaluations where the endpoint does not say; default 0: not at all. */
   readonly keepAnswersMs?: number | undefined;
+  /** Processes without a run for so long end, and the next plan starts others; default: they stay. */
+  readonly idleMs?: number | undefined;
   /** Default 10,000 (`EvaluatorProcessOptions`). */
   readonly stallMs?: number;
   /** Called for each process that ended without a request to end. */
@@ -81,6 +83,7 @@ export class Evaluators implements Executor<FederatedPlan> {
   readonly #waitingAlone: Waiting[] = [];
   readonly #perProcess: number;
   readonly #restarts = new Set<NodeJS.Timeout>();
+  #idling: NodeJS.Timeout | undefined;
   #started = false;
   #closed = false;
   #failedStarts = 0;
@@ -130,6 +133,7 @@ export class Evaluators implements Executor<FederatedPlan> {
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#restarts) clearTimeout(timer);
+    clearTimeout(this.#idling);
     this.#refuseAll(closing());
     await Promise.all([...this.#slots].map(({ process }) => process.close()));
   }
@@ -185,8 +189,8 @@ export class Evaluators implements Executor<FederatedPlan> {
     this.#failedStarts = (await slot.process.started) ? 0 : this.#failedStarts + 1;
     this.#dispatch();
     const end = await slot.process.ended;
-    this.#slots.delete(slot);
-    if (this.#closed) return;
+    const isIdle = !this.#slots.delete(slot);
+    if (isIdle || this.#closed) return;
     this.#options.onEnd?.(end);
     if (this.#cannotStart) this.#refuseAll(cannotStart(end));
     this.#forkLater(this.#failedStarts === 0 ? 0 : Math.min(LONGEST_RESTART_MS, RESTART_MS * 2 ** this.#failedStarts));
@@ -228,8 +232,30 @@ export class Evaluators implements Executor<FederatedPlan> {
       slot.reserved = false;
       done?.();
       this.#dispatch();
+      this.#idle();
     };
     request.take({ process: slot.process, leave });
+  }
+
+  /** A process keeps the memory of its largest runs: it is given back by its end. */
+  #idle(): void {
+    clearTimeout(this.#idling);
+    const { idleMs } = this.#options;
+    if (idleMs === undefined || !this.#isIdle) return;
+    this.#idling = setTimeout(() => {
+      if (!this.#isIdle || this.#restarts.size > 0) return;
+      this.#started = false;
+      for (const slot of this.#slots) {
+        this.#slots.delete(slot);
+        void slot.process.close();
+      }
+    }, idleMs);
+    this.#idling.unref();
+  }
+
+  get #isIdle(): boolean {
+    const { running, waiting } = this.usage;
+    return running + waiting === 0;
   }
 
   #giveUp(item: Waiting): void {
