@@ -3,7 +3,6 @@ import { steadyClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { createDirectExecutor } from "../engine/direct-executor.ts";
 import { Evaluators } from "../engine/evaluators/evaluators.ts";
-import type { OutsideWorld } from "../engine/evaluators/outside-world.ts";
 import { type Executor, noteStatus, sourceReport } from "../engine/executor.ts";
 import type { ExecutionBounds } from "../engine/execution-bounds.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -15,7 +14,7 @@ import type { Registry } from "./open-registry.ts";
 
 /** Observer and policy of evaluations. */
 interface EvaluatorObservers {
-  readonly noteFound: NonNullable<OutsideWorld["onFound"]>;
+  readonly noteFound: Registry["noteFound"];
   readonly planner: Pick<Planner, "clauseAt">;
   readonly sources: Pick<Registry["sources"], "holders">;
   readonly log: Logger;
@@ -31,7 +30,6 @@ export function openEvaluators(
   clients: Clients,
   { log, metrics, noteFound, planner, sources }: EvaluatorObservers,
 ): Evaluators {
-  const clauseAt: OutsideWorld["clauseAt"] = (clause, iri) => planner.clauseAt(clause, iri);
   const { maxSolutions, maxHeldBytes, heldHeadBytes } = limits;
   const evaluators = new Evaluators({
     processes: limits.evaluators,
@@ -44,7 +42,7 @@ export function openEvaluators(
       client: clients.sparql,
       documents: clients.documents,
       now: steadyClock.now,
-      clauseAt,
+      clauseAt: (clause, iri) => planner.clauseAt(clause, iri),
       holders: (question, pruned) => sources.holders(question, pruned),
       onFound: noteFound,
     },

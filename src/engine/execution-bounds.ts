@@ -1,7 +1,6 @@
 import type { PrunedKeys } from "../plan/pruned-keys.ts";
 import type { RequestBudget } from "../outbound/request-budget.ts";
-import type { StepReports } from "./step-reports.ts";
-import type { SourceReport } from "./reports.ts";
+import type { SourceReport, StepReports } from "./reports.ts";
 
 /** Partial answers: allowed or not, or only where every row is certain ("subset"). */
 export type PartialAnswers = boolean | "subset";

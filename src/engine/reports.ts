@@ -67,3 +67,6 @@ export const StepReport = Type.Object(
   { title: "Step" },
 );
 export type StepReport = Static<typeof StepReport>;
+
+/** Steps of one execution that are reported, by their patterns. */
+export type StepReports = Map<string, StepReport>;

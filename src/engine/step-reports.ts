@@ -1,10 +1,7 @@
 import type { FederatedClause } from "../plan/query-plan.ts";
 import type { KeyBlock } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
-import type { SourceReport, StepReport } from "./reports.ts";
-
-/** Steps of one execution that are reported, by their patterns. */
-export type StepReports = Map<string, StepReport>;
+import type { SourceReport, StepReport, StepReports } from "./reports.ts";
 
 const longestPattern = 500;
 const mostEndpoints = 10;

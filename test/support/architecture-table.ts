@@ -181,6 +181,16 @@ export const modules: readonly Module[] = [
   },
   {
     name: "engine",
+    publicFiles: [
+      "completeness.ts",
+      "direct-executor.ts",
+      "evaluators/evaluators.ts",
+      "execution-bounds.ts",
+      "executor.ts",
+      "expressions/regular-expressions.ts",
+      "held-bytes.ts",
+      "reports.ts",
+    ],
     imports: [
       ...whole("plan", "outbound", "results", "workers"),
       { module: "rdf", files: ["triple-index.ts", "term-text.ts"] },
@@ -239,14 +249,7 @@ export const modules: readonly Module[] = [
       // The two ports, and the accounts that both fill in.
       {
         module: "engine",
-        files: [
-          "completeness.ts",
-          "execution-bounds.ts",
-          "executor.ts",
-          "held-bytes.ts",
-          "reports.ts",
-          "step-reports.ts",
-        ],
+        files: ["completeness.ts", "execution-bounds.ts", "executor.ts", "held-bytes.ts", "reports.ts"],
       },
       tracer,
     ],

@@ -16,7 +16,7 @@ import type { ExecutionBounds } from "../execution-bounds.ts";
 import { heldHead } from "../held-head.ts";
 import { KeyForms } from "../key-forms.ts";
 import { createPatternSources, type SourceDocument } from "../sources/pattern-source.ts";
-import type { StepReports } from "../step-reports.ts";
+import type { StepReports } from "../reports.ts";
 import type {
   DocumentHead,
   EvaluatorCall,
