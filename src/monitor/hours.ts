@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { FaultCounts, HourSummary, Observation } from "./monitor.ts";
+import { itemAt } from "../values.ts";
 
 /** The turns of one hour. */
 export interface HourBucket {
@@ -188,7 +189,7 @@ export function quantiles(counts: Counts, shares: readonly number[]): readonly (
   return shares.map((share) => {
     while (at < bins.length - 1 && (at < 0 || seen < share * total)) {
       at += 1;
-      seen += bins[at]?.[1] ?? 0;
+      seen += itemAt(bins, at)[1];
     }
     const found = bins[at];
     return found && Number(valueOf(found[0]).toPrecision(3));

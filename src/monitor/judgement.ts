@@ -1,6 +1,7 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
 import { hourSummaries, type Hours } from "./hours.ts";
 import type { IncidentKind, Observation } from "./monitor.ts";
+import { itemAt } from "../values.ts";
 
 /**
  * Faults in which no answer came. They count as alike: when a network is lost, the resolver's cache and the connections that
@@ -129,4 +130,7 @@ export function slowText(
 
 /** The median, of two the greater one. */
 const middleOf = (values: readonly number[]): number =>
-  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+  itemAt(
+    values.toSorted((left, right) => left - right),
+    Math.floor(values.length / 2),
+  );

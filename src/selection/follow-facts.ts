@@ -39,7 +39,7 @@ export class FactFollower {
     this.#parts = parts;
     this.#keys = createKeyStore(parts.store);
     this.#ignored = [
-      parts.models.follow({ changed: (after, before) => this.#changed(after, before) }),
+      parts.models.follow((id, after, before) => this.#changed(id, after, before)),
       this.#keys.watch((change) => this.#lookUp(change === undefined ? this.#unread : [change.key])),
     ];
   }
@@ -65,14 +65,14 @@ export class FactFollower {
     for (const ignore of this.#ignored) ignore();
   }
 
-  #changed(after: EndpointModel | undefined, before: EndpointModel | undefined): void {
+  #changed(id: string, after: EndpointModel | undefined, before: EndpointModel | undefined): void {
     if (after?.described === before?.described && after?.entry === before?.entry) return;
-    if (before !== undefined) this.#drop(before.id);
-    if (before !== undefined && after === undefined) this.#ended.delete(before.id);
+    this.#drop(id);
+    if (after === undefined) this.#ended.delete(id);
     const facts = this.#certain(after);
-    if (after === undefined || facts === undefined) return;
-    this.#table.set(after.id, facts);
-    this.#lookUp([after.id]);
+    if (facts === undefined) return;
+    this.#table.set(id, facts);
+    this.#lookUp([id]);
   }
 
   #drop(id: string): void {

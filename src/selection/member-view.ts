@@ -14,6 +14,7 @@ import { anything, isInstance, keyOf, type Shape, textOf, toAsked } from "./shap
 import type { FactTable } from "./fact-table.ts";
 import type { PropertyFacts, SourceFacts } from "./source-facts.ts";
 import { hashUnit } from "./triple-copy.ts";
+import { itemAt } from "../values.ts";
 
 /**
  * When a member was asked and had no match of a pattern, and until when that counts, in milliseconds since the epoch;
@@ -231,7 +232,7 @@ export class MemberView {
   /** Members of which it is not known, as sources; where only named terms are asked for, those that name it. */
   #possible(open: readonly number[], kind: TermKind, iri: string): readonly PatternSource[] {
     const naming = this.#onlyNamed && open.length > 0 ? new Set(this.#table.having(kind, iri)) : undefined;
-    const isNamed = (member: number): boolean => naming?.has(this.#members[member]?.id ?? "") !== false;
+    const isNamed = (member: number): boolean => naming?.has(itemAt(this.#members, member).id ?? "") !== false;
     return open.filter(isNamed).map((member) => ({ member }));
   }
 
@@ -272,7 +273,7 @@ export class MemberView {
 }
 
 const isSorted = (sources: readonly PatternSource[]): boolean =>
-  sources.every(({ member }, at) => at === 0 || (sources[at - 1]?.member ?? 0) < member);
+  sources.every(({ member }, at) => at === 0 || itemAt(sources, at - 1).member < member);
 
 const each = (of: number | undefined, by: number | undefined) => of && by && Math.ceil(of / by);
 

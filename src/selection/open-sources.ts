@@ -68,12 +68,10 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const oldMs = settings.factsNoteMs;
   const verifier = new SourceVerifier({ ...facts, now: clock.now, narrows: follower !== undefined, oldMs });
   const drift = createDriftCheck({ ...options, table, end, wrong, verifier });
-  const ignore = options.models.follow({
-    changed(after, before) {
-      if (before === undefined || after?.described === before.described) return;
-      existence.forget(before.id);
-      wrong.delete(before.id);
-    },
+  const ignore = options.models.follow((id, after, before) => {
+    if (before === undefined || after?.described === before.described) return;
+    existence.forget(id);
+    wrong.delete(id);
   });
   await firstOf(Promise.all([follower?.settled(), changes.settled]), clock);
   return {

@@ -6,6 +6,7 @@ import type { FactTable } from "./fact-table.ts";
 import { exclusionsOf, withExclusions } from "./exclusions.ts";
 import { type Lacks, MemberView } from "./member-view.ts";
 import { anything, isInstance, keyOf, type Shape, toAsked } from "./shape.ts";
+import { itemAt } from "../values.ts";
 
 /**
  * The plan over those members only that may have matches of one of its patterns, each pattern with its members and the
@@ -90,7 +91,7 @@ interface Selecting {
 function withSelection(plan: FederatedPlan, all: MergedMembers, selecting: Selecting): FederatedPlan {
   const { kept, view } = selecting;
   const leftOut = all.members.length - kept.length;
-  const members = kept.flatMap((index) => all.members[index] ?? []);
+  const members = kept.map((index) => itemAt(all.members, index));
   const newIndex = new Map(kept.map((member, index) => [member, index]));
   const disjointSubjects = view.disjointSubjects(kept).map(({ certificate, members: set }) => ({
     certificate,

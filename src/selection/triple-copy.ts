@@ -2,6 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { HolderQuestion } from "../plan/source-selection.ts";
 import { iriText } from "../rdf/term-text.ts";
 import { termToText } from "../results/terms.ts";
+import { itemAt } from "../values.ts";
 
 /** Patterns that are asked of copies, with terms as hashes. */
 export interface HashedUnit {
@@ -79,7 +80,7 @@ export class TripleCopy {
 
   /** @param words hashes of properties, their numbers of triples, all subjects, all objects, after the number of properties */
   private constructor(words: Uint32Array) {
-    const properties = words[0] ?? 0;
+    const properties = itemAt(words, 0);
     const triples = (words.length - 1 - 2 * properties) / 2;
     this.#properties = words.subarray(1, 1 + properties);
     this.#starts = new Uint32Array(properties + 1);

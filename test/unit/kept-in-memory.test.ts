@@ -85,7 +85,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "outbound/scheduler.ts",
     "query/admission.ts",
     "registry/catalog/open-catalog.ts#listeners",
-    "registry/model/endpoint-models.ts#views",
+    "registry/model/endpoint-models.ts#listeners",
     "registry/descriptions/description-service.ts",
     "results/item-reader.ts#waiting",
     "selection/existence.ts#asking",

@@ -33,9 +33,7 @@ export function writeDraft(draft: Draft, schema: Schema, isAlone = false): Draft
   const wrapped = isAlone && !isFederated;
   const pattern = wrapped ? `SERVICE <${itemAt(schema.sources, 0).id}> {\n${inside}\n}` : inside;
   const body = `SELECT ${draft.distinct ? "DISTINCT " : ""}${headText(draft)}\nWHERE {\n${pattern}\n}${tailText(draft)}`;
-  const prologue = [...writing.prefixes]
-    .toSorted()
-    .map((prefix) => `PREFIX ${prefix}: <${schema.table.namespace(prefix) ?? ""}>\n`);
+  const prologue = [...writing.prefixes].toSorted().map((prefix) => `${schema.table.declaration(prefix)}\n`);
   return { prologue: prologue.join(""), body, pattern };
 }
 

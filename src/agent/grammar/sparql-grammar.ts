@@ -84,9 +84,7 @@ function withItems(request: GrammarRequest, terms: Terms, count: number): Sparql
     return short.prefixes.every((prefix) => prefixes.has(prefix)) ? short.text : `<${iri}>`;
   };
   const places = placesOf(sources, items, write);
-  const prologue = [...prefixes]
-    .toSorted()
-    .map((prefix) => `PREFIX ${prefix}: <${terms.table.namespace(prefix) ?? ""}>\n`);
+  const prologue = [...prefixes].toSorted().map((prefix) => `${terms.table.declaration(prefix)}\n`);
   const comments = [
     `SPARQL over ${sources.map((source) => titleOf(source)).join(" | ")}`,
     "Every sentence is a valid query; its variables are bound, its classes, properties and links are in the data's description.",

@@ -48,7 +48,7 @@ export function fitting(all: readonly string[], maxTokens: number, table: Prefix
     [...line.matchAll(/(?<![\w<])([A-Za-z][\w-]{0,100}):(?=[A-Za-z0-9_])/gu)].flatMap(([, prefix = ""]) =>
       table.namespace(prefix) === undefined || prefixes.has(prefix) ? [] : prefix,
     );
-  const declaration = (prefix: string): string => `PREFIX ${prefix}: ${bracketedIri(table.namespace(prefix) ?? "")}`;
+  const declaration = (prefix: string): string => table.declaration(prefix);
   let left = maxTokens - 10;
   for (const line of all) {
     const fresh = [...new Set(used(line))];

@@ -4,6 +4,7 @@ import { type IncidentNotice, noticedMs } from "../health-record.ts";
 import type { Incident, Observation } from "../monitor.ts";
 import { kindOf, subjectOf } from "../subjects.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { itemAt } from "../../values.ts";
 
 interface MessageContext {
   /** The catalogue's entry of an endpoint; undefined when it is no longer there. */
@@ -77,7 +78,7 @@ export function groupedDelivery(deliveries: readonly Delivery[], receiver: strin
     ...data,
     evidence: undefined,
   }));
-  const timestamp = ordered.at(-1)?.message.timestamp ?? "";
+  const { timestamp } = itemAt(ordered, ordered.length - 1).message;
   return { id, receiver, message: { type: "incidents", timestamp, data: { id, incidents } } };
 }
 

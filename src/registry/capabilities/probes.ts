@@ -3,6 +3,7 @@ import type { AskRequest, WholeAnswer } from "../../outbound/whole-answer.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
 import type { Capabilities, EndpointView, ProbedConstruct } from "./capabilities.ts";
 import { blankNode, type Judge, solutions, terms, triples } from "./judges.ts";
+import { itemAt } from "../../values.ts";
 
 /** A question that touches no data, and its right answer. */
 export interface Probe {
@@ -258,7 +259,7 @@ export const valuesTable: Table = (variables, rows) => {
 /** By BIND and UNION, for endpoints that do not know VALUES. */
 export const bindTable: Table = (variables, rows) => {
   const branches = rows.map((row) => {
-    const binds = row.map((cell, column) => `BIND(${cell} AS ?${variables[column] ?? ""})`);
+    const binds = row.map((cell, column) => `BIND(${cell} AS ?${itemAt(variables, column)})`);
     return `{ ${binds.join(" ")} }`;
   });
   return `{ ${branches.join(" UNION ")} }`;

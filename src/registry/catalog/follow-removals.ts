@@ -1,5 +1,6 @@
 import { type Clock, sleep } from "../../clock.ts";
 import type { EditableCatalog } from "./catalog.ts";
+import { itemAt } from "../../values.ts";
 
 /** Parts to clean up after endpoints leave the catalogue. */
 interface RemovalOptions {
@@ -47,7 +48,7 @@ export function followRemovals({ catalog, remove, clock, onFault }: RemovalOptio
         onFault(new Error(`The stored data of the removed endpoint "${id}" could not be deleted, and stay.`));
         break;
       }
-      await sleep(retryMs[Math.min(tries, retryMs.length) - 1] ?? 0, { clock, signal: own.signal });
+      await sleep(itemAt(retryMs, Math.min(tries, retryMs.length) - 1), { clock, signal: own.signal });
       // The present data may be newer, of an endpoint that has returned.
       if (own.signal.aborted || catalog.byId(id) !== undefined) break;
     }

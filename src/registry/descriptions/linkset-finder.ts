@@ -19,6 +19,7 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobKind, JobQueue } from "../../jobs/job-queue.ts";
 import { catalogId } from "../catalog/statements.ts";
 import type { DescriptionService } from "./description-service.ts";
+import { itemAt } from "../../values.ts";
 
 /** One side of the links that are looked for. */
 interface LinkSide {
@@ -144,7 +145,7 @@ function withoutIdleRequests(description: VoidDescription): VoidDescription {
   const kept = description.records.flatMap((record, at) => (record.rung !== level || used.has(at) ? [at] : []));
   if (kept.length === description.records.length) return description;
   const moved = new Map(kept.map((from, to) => [from, to]));
-  const records = kept.flatMap((at) => description.records[at] ?? []);
+  const records = kept.map((at) => itemAt(description.records, at));
   return { ...withRecords(description, (record) => moved.get(record) ?? record), records };
 }
 

@@ -30,11 +30,8 @@ export type ReadPart = "values" | "examples";
 export const hasSameSchema = (one: EndpointModel | undefined, other: EndpointModel | undefined): boolean =>
   (["entry", "described", "published"] as const).every((part) => one?.[part] === other?.[part]);
 
-/** An index over the models. */
-export interface ModelView {
-  /** Called once a change is done. Undefined: there was, or is, none. */
-  changed(after: EndpointModel | undefined, before: EndpointModel | undefined): void;
-}
+/** Called once a change of an endpoint is done. Undefined: there was, or is, none. */
+type ModelListener = (id: string, after: EndpointModel | undefined, before: EndpointModel | undefined) => void;
 
 /** Limits over all endpoints; terms beyond them are left out, and the lists that lack them are not complete. */
 export interface ModelLimits {
@@ -50,7 +47,7 @@ const defaults: ModelLimits = { terms: 200_000, termsPerEndpoint: 20_000, uses: 
 /** Endpoints that have a term, by its number. */
 type Users = Map<number, string[]>;
 
-/** The models of all endpoints, in memory and bounded; synchronous. Views are notified of every change. */
+/** The models of all endpoints, in memory and bounded; synchronous. Followers are notified of every change. */
 export class EndpointModels {
   readonly #pool = new TextPool();
   /** Whoever still holds a schema that was replaced can read it; then its texts go. */
@@ -59,7 +56,7 @@ export class EndpointModels {
   });
   readonly #limits: ModelLimits;
   readonly #models = new Map<string, EndpointModel>();
-  readonly #views = new Set<ModelView>();
+  readonly #listeners = new Set<ModelListener>();
   readonly #users: Readonly<Record<TermKind, Users>> = { class: new Map(), property: new Map() };
   #uses = 0;
   #version = 0;
@@ -136,14 +133,14 @@ export class EndpointModels {
     this.#count(id, before.described, -1);
     this.#version++;
     this.#models.delete(id);
-    for (const view of this.#views) view.changed(undefined, before);
+    for (const listener of this.#listeners) listener(id, undefined, before);
   }
 
-  /** Notifies a view of the present state, and of every change from now on, until the returned function is called. */
-  follow(view: ModelView): () => void {
-    for (const model of this.#models.values()) view.changed(model, undefined);
-    this.#views.add(view);
-    return () => this.#views.delete(view);
+  /** Notifies of the present state, and of every change from now on, until the returned function is called. */
+  follow(listener: ModelListener): () => void {
+    for (const model of this.#models.values()) listener(model.id, model, undefined);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   #change(id: string, change: Partial<EndpointModel>): void {
@@ -152,7 +149,7 @@ export class EndpointModels {
     const isEmpty = (after.entry ?? after.described) === undefined;
     if (isEmpty) this.#models.delete(id);
     else this.#models.set(id, after);
-    for (const view of this.#views) view.changed(isEmpty ? undefined : after, before);
+    for (const listener of this.#listeners) listener(id, isEmpty ? undefined : after, before);
   }
 
   #room(): HasRoom {

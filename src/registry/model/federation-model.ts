@@ -4,6 +4,7 @@ import { DescribedSchema } from "./described-schema.ts";
 import type { EndpointModel, EndpointModels } from "./endpoint-models.ts";
 import type { KnownCount, KnownProperty, TermKind } from "./schema.ts";
 import { TextPool } from "./text-pool.ts";
+import { itemAt } from "../../values.ts";
 
 /** A class or property, and which members have it. */
 export interface SplitTerm {
@@ -49,12 +50,8 @@ export function federationModel(
     title,
     dataset: id,
     source: "computed",
-    startedAt: all.map((each) => each.startedAt).toSorted()[0] ?? "",
-    finishedAt:
-      all
-        .map((each) => each.finishedAt)
-        .toSorted()
-        .at(-1) ?? "",
+    startedAt: itemAt(all.map((each) => each.startedAt).toSorted(), 0),
+    finishedAt: itemAt(all.map((each) => each.finishedAt).toSorted(), all.length - 1),
     unfinished: false,
     classPartitions: mergedClasses(all),
     classesComplete: isWhole && all.every((each) => each.classesComplete),

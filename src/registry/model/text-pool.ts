@@ -1,3 +1,5 @@
+import { itemAt } from "../../values.ts";
+
 /** Texts that many models share, each kept once, by number. 0 stands for no text; numbers that are released are used again. */
 export class TextPool {
   readonly #texts: string[] = [""];
@@ -10,7 +12,7 @@ export class TextPool {
     if (text === undefined || text === "") return 0;
     const known = this.#numbers.get(text);
     const number = known ?? this.#free.pop() ?? this.#texts.length;
-    this.#uses[number] = known === undefined ? 1 : (this.#uses[known] ?? 0) + 1;
+    this.#uses[number] = known === undefined ? 1 : itemAt(this.#uses, known) + 1;
     if (known === undefined) {
       this.#texts[number] = text;
       this.#numbers.set(text, number);
@@ -26,7 +28,7 @@ export class TextPool {
       if (number === 0 || left < 0) continue;
       this.#uses[number] = left;
       if (left > 0) continue;
-      this.#numbers.delete(this.#texts[number] ?? "");
+      this.#numbers.delete(itemAt(this.#texts, number));
       this.#texts[number] = "";
       this.#free.push(number);
     }

@@ -118,7 +118,7 @@ function* fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve
   const shown: ViewLine[] = [];
   const put = (line: ViewLine, into: ViewLine[]): boolean => {
     const fresh = [...new Set(line.prefixes)].filter((prefix) => !prefixes.has(prefix));
-    const cost = [line.text, ...fresh.map((prefix) => declaration(framing, prefix))]
+    const cost = [line.text, ...fresh.map((prefix) => framing.content.table.declaration(prefix))]
       .map((text) => estimateTokens(text) + 1)
       .reduce((sum, tokens) => sum + tokens, 0);
     if (!takes(cost)) return false;
@@ -142,9 +142,6 @@ function* fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve
   return { head, shown, spare, prefixes, missed, longNames };
 }
 
-const declaration = ({ content }: Framing, prefix: string): string =>
-  `PREFIX ${prefix}: <${content.table.namespace(prefix) ?? ""}>`;
-
 const noticeText = ({ total, unit, more, notice }: ViewLines, omitted: number): string =>
   `${notice?.(omitted) ?? ""}${omitted} of ${total} ${unit} left out; ${more}`;
 
@@ -159,7 +156,7 @@ function finish(filled: Filled, lines: ViewLines, framing: Framing): SchemaView 
   };
   const told = [
     ...head,
-    ...prefixes.map((prefix) => declaration(framing, prefix)),
+    ...prefixes.map((prefix) => framing.content.table.declaration(prefix)),
     ...[...shown, ...spare].map((line) => line.text),
   ];
   const withNotice = omitted.lines === 0 ? told : [...told, noticeText(lines, omitted.lines)];

@@ -1,6 +1,7 @@
 import { plural } from "../find/words/forms.ts";
 import { nameWords } from "../find/words/words.ts";
 import { decodedName, iriParts } from "../../rdf/display-text.ts";
+import { itemAt } from "../../values.ts";
 
 /** `E12_`, `M175_`, `IAO_0000129 `: codes that vocabularies put in front of a name. */
 const leadingCode = /^\p{Lu}{1,5}_?\d{1,4}[a-z]?[_-](?=.*\p{L}{3})/u;
@@ -34,4 +35,4 @@ export function severalOf(name: string): string {
 
 /** `one, two and three`. */
 export const listing = (names: readonly string[]): string =>
-  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${itemAt(names, names.length - 1)}`;

@@ -1,5 +1,6 @@
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import { iriParts, bracketedIri } from "../../rdf/display-text.ts";
+import { valueFor } from "../../values.ts";
 import type { KnownProperty, KnownSchema } from "../model/schema.ts";
 import type { VoidDescription } from "../descriptions/void-description.ts";
 
@@ -64,6 +65,11 @@ export class PrefixTable {
   /** Namespace of a prefix of this table. */
   namespace(prefix: string): string | undefined {
     return this.#byPrefix.get(prefix);
+  }
+
+  /** `PREFIX prefix: <namespace>`. @throws RangeError for a prefix of another table */
+  declaration(prefix: string): string {
+    return `PREFIX ${prefix}: <${valueFor(this.#byPrefix, prefix)}>`;
   }
 
   /** The IRI that `prefix:local` stands for; undefined for an unknown prefix. */

@@ -10,6 +10,7 @@ import { voidLines } from "./void-lines.ts";
 import { nearest } from "../../errors/nearest.ts";
 import { iriParts, plainText } from "../../rdf/display-text.ts";
 import { nameText } from "../find/words/words.ts";
+import { valueFor } from "../../values.ts";
 
 /**
  * How much of a schema is shown: counts and the largest classes; names of all classes; one line a class with its
@@ -245,7 +246,7 @@ function similar(partitions: readonly ClassPartition[], table: PrefixTable, name
       byLocal.set(local, iri);
   }
   const wanted = (iriParts(name).local || name).slice(0, longestCompared);
-  return nearest(wanted, byLocal.keys()).map((local) => table.short(byLocal.get(local) ?? "").text);
+  return nearest(wanted, byLocal.keys()).map((local) => table.short(valueFor(byLocal, local)).text);
 }
 
 /** The labels that say more than the name in the IRI does, for readers of that name. */

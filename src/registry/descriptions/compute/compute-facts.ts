@@ -3,6 +3,7 @@ import { type FactKind, factsOf, groupsOf, keysOf } from "./fact-kinds.ts";
 import { type Observation, sameGroups, solutionsOf, compare } from "./observation.ts";
 import { isSeen, observe, type Run, weighed, type Weighed, weightIn, workOf } from "./run.ts";
 import { accept, judgeKey, keepBounds, markInconsistent, missingKeys, settle } from "./verdicts.ts";
+import { itemAt, valueFor } from "../../../values.ts";
 
 /**
  * Computes one kind of facts: one query for all keys, checked by parts; then batches for the keys that this leaves.
@@ -92,10 +93,10 @@ async function verifyWhole(
   kind: FactKind,
   { whole, items }: { readonly whole: Observation; readonly items: readonly Weighed[] },
 ): Promise<readonly Weighed[]> {
-  const weights = new Map(items.map(({ key, weight }) => [key, solutionsOf(whole.groups.get(key)) || weight]));
   const sorted = items
-    .map(({ key }) => ({ key, weight: weights.get(key) ?? 1 }))
+    .map(({ key, weight }) => ({ key, weight: solutionsOf(whole.groups.get(key)) || weight }))
     .toSorted((one, other) => one.weight - other.weight);
+  const weights = new Map(sorted.map(({ key, weight }) => [key, weight]));
   const agreed = new Set<string>();
   const unverified: { readonly keys: readonly string[]; readonly record: number }[] = [];
   let differing = 0;
@@ -125,7 +126,7 @@ async function verifyWhole(
       // The largest part that saw more than the whole shows how much work is too much.
       differing = Math.max(
         differing,
-        keys.reduce((sum, key) => sum + (weights.get(key) ?? 1), 0),
+        keys.reduce((sum, key) => sum + valueFor(weights, key), 0),
       );
       markInconsistent(run, differing, part.record);
       run.inconsistentFrom = differing;
@@ -228,7 +229,7 @@ function keysPerPart(items: readonly Weighed[], { most, text }: PartLimits): num
 function heaviest(items: readonly Weighed[], wanted: number): readonly Weighed[] {
   let from = items.length;
   let work = 0;
-  while (from > 0 && (from === items.length || work < wanted)) work += items[--from]?.weight ?? 0;
+  while (from > 0 && (from === items.length || work < wanted)) work += itemAt(items, --from).weight;
   return items.slice(from);
 }
 

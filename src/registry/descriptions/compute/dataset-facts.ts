@@ -1,6 +1,6 @@
 import type { Reason, Task } from "./todo.ts";
 import { distrustDistinct } from "./probing.ts";
-import { bestTexts, isWritable, languageOf, namespaceOf, textProperties } from "../values.ts";
+import { bestTexts, iriOf, isWritable, languageOf, namespaceOf, textProperties } from "../values.ts";
 import { distinctNodesQueries, languagesQuery, subjectsQuery, termTextsQuery } from "./queries.ts";
 import { ask, askCount, isCutFor, keepTotal, type Run } from "./run.ts";
 import { keepNodes } from "./verdicts.ts";
@@ -86,8 +86,8 @@ async function findNamespaces(run: Run): Promise<void> {
   if (!todo.isOpen("namespaces")) return;
   const outcome = await ask(run, { query: subjectsQuery(run.dialect, sampleSize), level: 2 });
   for (const row of outcome.ok ? outcome.answer.rows : []) {
-    const iri = row.get("s")?.value ?? "";
-    const namespace = isWritable(iri) ? namespaceOf(iri) : undefined;
+    const iri = iriOf(row.get("s"));
+    const namespace = iri && namespaceOf(iri);
     if (namespace !== undefined && base.namespaces.size < mostNamespaces) base.namespaces.add(namespace);
   }
   todo.close("namespaces", outcome.ok ? undefined : { why: "failed", record: outcome.record });

@@ -2,6 +2,7 @@ import type { WholeAnswer } from "../../../outbound/whole-answer.ts";
 import type * as RDF from "@rdfjs/types";
 import type { FactKind } from "./fact-kinds.ts";
 import { iriOf } from "../values.ts";
+import { itemAt } from "../../../values.ts";
 
 /** One group of solutions of a key. */
 export interface Group {
@@ -163,7 +164,7 @@ const sameCount = (one: number | undefined, other: number | undefined): boolean 
 export function sumsByFirst(groups: Groups, details: number): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { detail, n } of groups.values()) {
-    const name = details > 1 ? (detail[0] ?? "") : "";
+    const name = details > 1 ? itemAt(detail, 0) : "";
     sums.set(name, (sums.get(name) ?? 0) + (n ?? 0));
   }
   return sums;

@@ -10,6 +10,7 @@ import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import type { ValueHit } from "../tables/value-index.ts";
 import { reason } from "./rank-terms.ts";
 import type { SchemaTerm } from "../tables/schema-graph.ts";
+import { itemAt } from "../../../values.ts";
 
 /** A search for endpoints. */
 export interface EndpointRequest {
@@ -151,7 +152,7 @@ function hitTerms(key: string, ranked: QuestionRanking, described: DescribedSche
   const scores = new Map(scored.map(({ node, score }) => [node, score]));
   const irisAt = (places: readonly number[]): readonly string[] =>
     places
-      .flatMap((place) => nodes[place] ?? [])
+      .map((place) => itemAt(nodes, place))
       .toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0))
       .map(({ iri }) => iri);
   return scored.slice(0, mostHitTerms).map(({ node: { kind, iri, count, domains, ranges } }) => ({

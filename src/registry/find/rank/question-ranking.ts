@@ -9,6 +9,7 @@ import type { SchemaGraph } from "../tables/schema-graph.ts";
 import { byScore, type RankedEndpoint, type ScoredEndpoint } from "./rank-endpoints.ts";
 import { type RankedNode, rankTerms, scaled } from "./rank-terms.ts";
 import { rankedEndpoints } from "./run-search.ts";
+import { itemAt } from "../../../values.ts";
 
 /** A question, ranked over present knowledge. */
 export interface QuestionRanking {
@@ -183,7 +184,7 @@ function withEvidence({ lexical, near, mentioned }: EndpointEvidence): QuestionR
   const scores = new Map(lexical.map(({ id, score }) => [id, score]));
   const add = (id: string, score: number): void => void scores.set(id, (scores.get(id) ?? 0) + score);
   const ids = [...near.keys()];
-  for (const [at, value] of scaled([...near.values()]).entries()) add(ids[at] ?? "", meaningWeight * value);
+  for (const [at, value] of scaled([...near.values()]).entries()) add(itemAt(ids, at), meaningWeight * value);
   for (const [id, hits] of mentioned) add(id, Math.max(...hits.map(weightOf)));
   return [...scores].map(([id, score]) => ({ id, score })).toSorted(byScore);
 }

@@ -3,6 +3,7 @@ import type { Match } from "../answers.ts";
 import { likeness } from "../words/likeness.ts";
 import type { QuestionWords } from "../words/question-words.ts";
 import type { SchemaGraph, SchemaNode } from "../tables/schema-graph.ts";
+import { itemAt } from "../../../values.ts";
 
 /** A class or property of an endpoint for a question. */
 export interface RankedNode {
@@ -55,10 +56,10 @@ export function rankTerms(
   const scores = withNeighbours(nodes, own);
   return nodes
     .map((node, at): RankedNode => {
-      const words = lexical[at]?.words ?? [];
+      const { words } = itemAt(lexical, at);
       const isMentioned = values?.has(at) ?? false;
       const neighbour = words.length > 0 || isMentioned ? undefined : bestNeighbour(node, nodes, own);
-      return { node, score: scores[at] ?? 0, words, meaning: near?.[at], isMentioned, near: neighbour };
+      return { node, score: itemAt(scores, at), words, meaning: near?.[at], isMentioned, near: neighbour };
     })
     .filter(({ score }) => score > 0)
     .toSorted((left, right) => right.score - left.score || right.node.count - left.node.count);

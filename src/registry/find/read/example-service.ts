@@ -115,13 +115,10 @@ export class ExampleService {
   async #loadAll(): Promise<void> {
     for (const folder of this.#options.folders) await this.#readFolder(folder);
     await this.experience?.refresh();
-    this.#ignoreModels = this.#options.models.follow({
-      changed: (after, before) => {
-        const { id = "" } = after ?? before ?? {};
-        if (after?.examples === before?.examples) return;
-        const origin = { kind: "endpoint", name: id } as const;
-        this.#set(`endpoint ${id}`, this.#examplesOf(after?.examples?.examples ?? [], origin));
-      },
+    this.#ignoreModels = this.#options.models.follow((id, after, before) => {
+      if (after?.examples === before?.examples) return;
+      const origin = { kind: "endpoint", name: id } as const;
+      this.#set(`endpoint ${id}`, this.#examplesOf(after?.examples?.examples ?? [], origin));
     });
   }
 

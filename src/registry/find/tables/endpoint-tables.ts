@@ -65,14 +65,11 @@ export class EndpointTables {
     this.federations = createKnownFederations(models, catalog);
     this.words = createWordIndex({ graphOf: (id) => this.graph(id), federations: this.federations });
     this.vectors = embedder && new TextVectors({ embedder, onFault, most: mostVectors });
-    this.#ignore = models.follow({
-      changed: (after, before) => {
-        const id = (after ?? before)?.id ?? "";
-        if (after?.values !== before?.values) this.values.set(id, after?.values);
-        if (hasSameSchema(after, before)) return;
-        updateTexts(this.texts, after, before);
-        this.#changed(id);
-      },
+    this.#ignore = models.follow((id, after, before) => {
+      if (after?.values !== before?.values) this.values.set(id, after?.values);
+      if (hasSameSchema(after, before)) return;
+      updateTexts(this.texts, id, { after, before });
+      this.#changed(id);
     });
   }
 

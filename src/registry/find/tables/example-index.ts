@@ -4,6 +4,7 @@ import { type TextDocument, TextIndex } from "./text-index.ts";
 import { queryWords } from "../words/question-words.ts";
 import { TextVectors } from "./text-vectors.ts";
 import type { Example, ExampleOutcome } from "../read/example.ts";
+import { valueFor } from "../../../values.ts";
 
 /** A search for examples. */
 export interface ExampleQuery {
@@ -75,7 +76,7 @@ export class ExampleIndex {
     const words = queryWords(question);
     const found = this.#words
       .find({ words, how: "beginnings" })
-      .flatMap(({ key }) => this.#examples.get(key) ?? [])
+      .map(({ key }) => valueFor(this.#examples, key))
       .filter(fits)
       .slice(0, depth);
     // A word that is a beginning of several in one question counts for each of them.

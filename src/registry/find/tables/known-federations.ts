@@ -24,8 +24,9 @@ export function createKnownFederations(models: EndpointModels, catalog: Catalog)
   };
   const modelOf = (id: string): FederationModel | undefined => {
     const federation = catalog.federation(id);
-    const members = federation && catalog.membersOf(federation).map((member) => member.id);
-    return federation && federationModel(models, federation, members ?? []);
+    if (federation === undefined) return undefined;
+    const members = catalog.membersOf(federation).map((member) => member.id);
+    return federationModel(models, federation, members);
   };
   return {
     idOf,

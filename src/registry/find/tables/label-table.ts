@@ -1,5 +1,6 @@
 import { editDistance } from "../../../errors/nearest.ts";
 import { foldedWords } from "../words/words.ts";
+import { itemAt } from "../../../values.ts";
 
 /** A row of the table that a text met. */
 export interface LabelMatch {
@@ -35,7 +36,10 @@ const placeBits = 2 ** 20;
 export function createLabelTable(labels: readonly string[]) {
   const size = Math.min(labels.length, placeBits);
   // The hash of a folded label and its place in one number, so that one sorted array of numbers is the whole map.
-  const hashes = Float64Array.from({ length: size }, (_, at) => hashOf(foldedWords(labels[at] ?? "")) * placeBits + at);
+  const hashes = Float64Array.from(
+    { length: size },
+    (_, at) => hashOf(foldedWords(itemAt(labels, at))) * placeBits + at,
+  );
   const byHash = hashes.toSorted();
   const trigrams = indexTrigrams(labels, size);
   const equal = (folded: string): number[] => {
@@ -45,7 +49,7 @@ export function createLabelTable(labels: readonly string[]) {
       const packed = byHash[at] ?? 0;
       if (Math.floor(packed / placeBits) !== hash) break;
       const place = packed % placeBits;
-      if (foldedWords(labels[place] ?? "") === folded) found.push(place);
+      if (foldedWords(itemAt(labels, place)) === folded) found.push(place);
     }
     return found;
   };
@@ -66,7 +70,7 @@ export function createLabelTable(labels: readonly string[]) {
       const words = folded.split(" ");
       return trigrams
         .candidates(folded, mostCompared)
-        .flatMap((at) => compared({ at, label: labels[at] ?? "" }, { text, folded, words }) ?? [])
+        .flatMap((at) => compared({ at, label: itemAt(labels, at) }, { text, folded, words }) ?? [])
         .toSorted((left, right) => right.score - left.score || left.at - right.at)
         .slice(0, limit);
     },
@@ -159,7 +163,7 @@ function countTrigrams(labels: readonly string[], size: number) {
   const counts = new Map<number, number>();
   const sizes = new Uint8Array(size);
   for (let at = 0; at < size; at += 1) {
-    const own = trigramsOf(foldedWords(labels[at] ?? ""));
+    const own = trigramsOf(foldedWords(itemAt(labels, at)));
     sizes[at] = Math.min(255, own.size);
     for (const trigram of own) counts.set(trigram, (counts.get(trigram) ?? 0) + 1);
   }
@@ -176,7 +180,7 @@ function indexTrigrams(labels: readonly string[], size: number) {
   for (const [at, key] of keys.entries()) counts.set(key, starts[at] ?? 0);
   const postings = new Uint32Array(starts[keys.length] ?? 0);
   for (let at = 0; at < size; at += 1) {
-    for (const trigram of trigramsOf(foldedWords(labels[at] ?? ""))) {
+    for (const trigram of trigramsOf(foldedWords(itemAt(labels, at)))) {
       const place = counts.get(trigram) ?? 0;
       postings[place] = at;
       counts.set(trigram, place + 1);

@@ -9,6 +9,7 @@ import { rdf } from "../../../rdf/vocabularies.ts";
 import { stemsOf } from "../words/question-words.ts";
 import { nameText } from "../words/words.ts";
 import { sizedByKey } from "../../../cache-size.ts";
+import { itemAt } from "../../../values.ts";
 
 /** A class or property of one endpoint. */
 export interface SchemaTerm {
@@ -147,7 +148,7 @@ export function textsOf({ entry, described }: EndpointModel, { nodes }: SchemaGr
     const label = described?.term(kind, iri)?.label;
     return plainText(label ?? nameText(iriParts(iri).local), longestName);
   });
-  const nameOf = (place: number): string => names[place] ?? "";
+  const nameOf = (place: number): string => itemAt(names, place);
   const ofNodes = nodes.map(({ kind, iri, domains, ranges }, at) => {
     const owners = domains.slice(0, 2).map(nameOf);
     const text = [nameOf(at), ...(owners.length > 0 ? ["of", ...owners] : []), ...ranges.slice(0, 1).map(nameOf)];

@@ -5,6 +5,7 @@ import { otherForms } from "../words/forms.ts";
 import { mistakesIn } from "../words/likeness.ts";
 import { indexWords } from "../words/question-words.ts";
 import type { Word } from "../words/words.ts";
+import { itemAt } from "../../../values.ts";
 
 /** A document: its key and the text of each field. */
 export interface TextDocument {
@@ -127,6 +128,9 @@ function meetingTerm(matched: string, terms: readonly string[]): { term: string;
   const beginning = terms.find((term) => matched.startsWith(term));
   if (beginning !== undefined) return { term: beginning, rank: 1 };
   const distances = terms.map((term) => ({ term, distance: editDistance(term, matched, mostMistakes) }));
-  const [closest] = distances.toSorted((left, right) => left.distance - right.distance);
-  return { term: closest?.term ?? "", rank: 2 };
+  const closest = itemAt(
+    distances.toSorted((left, right) => left.distance - right.distance),
+    0,
+  );
+  return { term: closest.term, rank: 2 };
 }

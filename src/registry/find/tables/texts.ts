@@ -52,15 +52,15 @@ export function createTexts(models: EndpointModels): SearchedTexts {
 /** Takes in that a model's entry, description or published facts have changed. */
 export function updateTexts(
   texts: SearchedTexts,
-  after: EndpointModel | undefined,
-  before: EndpointModel | undefined,
+  id: string,
+  { after, before }: { readonly after: EndpointModel | undefined; readonly before: EndpointModel | undefined },
 ): void {
   const [gone, come] = [endpointDocument(before), endpointDocument(after)];
   if (gone) texts.endpointText.remove(gone);
   if (come) texts.endpointText.add(come);
   const [former, described] = [before, after].map((model) => model?.described);
   if (described !== former) updateTerms(texts, described?.terms(), former?.terms());
-  texts.published.changed((after ?? before)?.id ?? "");
+  texts.published.changed(id);
 }
 
 type Terms = Iterable<NamedTerm> | undefined;
@@ -142,8 +142,9 @@ const mostNames = 150;
 const listText = (values: readonly string[]): string => values.slice(0, mostListed).join(" \n ").slice(0, longestText);
 
 /** Searchable text of an endpoint. */
-function endpointDocument({ id = "", entry, described }: Partial<EndpointModel> = {}): TextDocument | undefined {
-  if (entry === undefined) return undefined;
+function endpointDocument(model: EndpointModel | undefined): TextDocument | undefined {
+  if (model?.entry === undefined) return undefined;
+  const { id, entry, described } = model;
   const namesOf = (kind: TermKind): readonly string[] =>
     [...(described?.terms(kind) ?? [])].slice(0, mostNames).map(({ iri }) => iriParts(iri).local.slice(0, 100));
   return {

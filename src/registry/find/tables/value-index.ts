@@ -5,7 +5,7 @@ import type { Harvest, HarvestRow } from "../read/harvest.ts";
 import { createLabelTable, type LabelMatch, type LabelTable } from "./label-table.ts";
 import { mentionsIn } from "../rank/mentions.ts";
 import { type PlacedText, TextVectors } from "./text-vectors.ts";
-import { parsedJson } from "../../../values.ts";
+import { itemAt, parsedJson } from "../../../values.ts";
 import type { ValueExamples } from "../../schema/schema-view.ts";
 
 /** A thing with a name, or a value that a property has. */
@@ -186,14 +186,14 @@ function hitsIn(
     .toSorted((left, right) => right.score - left.score || degreeOf(rows[right.at]) - degreeOf(rows[left.at]))
     .slice(0, most)
     .map(({ at, score, how, words = [] }) => {
-      const [iri, literal, classAt, propertyAt, degree] = rows[at] ?? ["", '""', -1, -1, -1];
+      const [iri, literal, classAt, propertyAt, degree] = itemAt(rows, at);
       const hit: ValueHit = {
         text,
         kind: kindOf(rows[at]),
         endpoint,
         term: iri === "" ? literal : `<${iri}>`,
         literal,
-        label: plainText(labels[at] ?? "", longestLabel),
+        label: plainText(itemAt(labels, at), longestLabel),
         class: harvest.classes[classAt],
         property: harvest.properties[propertyAt] ?? "",
         degree: degree < 0 ? undefined : degree,
@@ -242,7 +242,7 @@ function textsOf({ harvest, rows, labels }: IndexedValues): readonly PlacedText[
   const whole = new Set(harvest.whole.map(([classAt, propertyAt]) => `${classAt} ${propertyAt}`));
   const seen = new Set<string>();
   const texts = rows.flatMap(([, , classAt, propertyAt], at) => {
-    const text = labels[at] ?? "";
+    const text = itemAt(labels, at);
     const key = `${propertyAt} ${text}`;
     if (!whole.has(`${classAt} ${propertyAt}`) || seen.has(key) || !/\p{L}{3}/u.test(text)) return [];
     seen.add(key);
@@ -327,7 +327,7 @@ function examplesOf(read: IndexedValues | undefined): readonly ValueExamples[] {
     if (!whole.has(key)) continue;
     const few = found.get(key) ?? { classAt, propertyAt, isText: !literal.includes('"^^'), values: new Map() };
     found.set(key, few);
-    if (few.values.size <= mostShown) few.values.set(labels[at] ?? "", degree);
+    if (few.values.size <= mostShown) few.values.set(itemAt(labels, at), degree);
   }
   return [...found.values()]
     .filter(({ values }) => values.size <= mostShown && isChoice(values))

@@ -154,7 +154,7 @@ describe("models", () => {
     const seen: string[] = [];
     const state = (model: EndpointModel | undefined): string =>
       model === undefined ? "-" : `${model.entry ? "entry" : ""}${Array.from(model.described?.terms() ?? []).length}`;
-    const ignore = models.follow({ changed: (after, before) => void seen.push(`${state(before)} ${state(after)}`) });
+    const ignore = models.follow((_id, after, before) => void seen.push(`${state(before)} ${state(after)}`));
     const entry = catalogEntry("people");
     models.setEntries([entry]);
     models.setEntries([entry]);
