@@ -37,9 +37,6 @@ interface Pass {
   readonly run: (draft: Draft) => Draft;
 }
 
-const choosing = ["ASK", "EXISTS", "LIMIT", "MINUS", "OFFSET", "OPTIONAL"];
-const counting = ["AVG", "COUNT", "GROUP", "GROUP_CONCAT", "HAVING", "MAX", "MIN", "SAMPLE", "SUM"];
-
 /** Planning, in its order: up to the cut passes rewrite the query, behind it they complete the plan. */
 const passes: readonly Pass[] = [
   { name: "ask described endpoints", applies: mayMeanDescribed, run: withDescribed },
@@ -56,7 +53,7 @@ const passes: readonly Pass[] = [
   { name: "doubt patterns", applies: has("REGEX", "REPLACE"), run: withDoubts },
   { name: "add notes of the request", applies: ({ headNotes }) => headNotes.length > 0, run: withHeadNotes },
   { name: "judge the evaluation", applies: isFederated, run: refuseEvaluation },
-  { name: "mark what is not monotone", applies: mayAddRows, run: withNonMonotone },
+  { name: "mark what is not monotone", applies: ({ read }) => read.mayAddRows, run: withNonMonotone },
   { name: "estimate clauses", applies: estimates, run: withEstimates },
   { name: "name the columns", applies: isFederated, run: withColumns },
   { name: "note members that are down", applies: lacksMembers, run: withWholeNotes },
@@ -195,9 +192,4 @@ function lacksMembers({ made, task: { context, request } }: Draft): boolean {
   if (request.federationId !== undefined) return true;
   const { availability } = context;
   return made !== undefined && usedIds(made.plan).some((id) => availability?.state(id) === "down");
-}
-
-/** A federated plan, or a word without which missing solutions only take rows away. */
-function mayAddRows(draft: Draft): boolean {
-  return isFederated(draft) || has(...choosing, ...counting)(draft);
 }

@@ -11,8 +11,9 @@ import {
   visibleInGroup,
 } from "../structure/scope.ts";
 import type { Places } from "./term-reader.ts";
-import { refuseLargeEvaluation, type Token, whereAt } from "./tokens.ts";
+import { areFewToEvaluate, refuseLargeEvaluation, type Token, whereAt } from "./tokens.ts";
 import { certainVariables } from "../structure/certain-variables.ts";
+import { nonMonotoneWords } from "../patterns/monotone.ts";
 import { QueryTree } from "./query-tree.ts";
 import { foldedTokens } from "../rewrite/united-services.ts";
 
@@ -81,6 +82,11 @@ export class Query extends QueryTree implements QueryParts {
 
   #analysed() {
     return (this.#analysis ??= analysisOf(this));
+  }
+
+  /** It has a word without which missing solutions only take rows away. */
+  get mayAddRows(): boolean {
+    return nonMonotoneWords.some((word) => this.vocabulary.has(word));
   }
 
   /** Its SELECT, or other form, and all subqueries inside it. */
@@ -152,7 +158,7 @@ export class Query extends QueryTree implements QueryParts {
 
   /** @throws FedwayError `QUERY_TOO_LARGE` for a query that is too large to be evaluated here */
   refuseLargeEvaluation(): void {
-    refuseLargeEvaluation(this.text, foldedTokens(this));
+    if (!areFewToEvaluate(this.tokens)) refuseLargeEvaluation(this.text, foldedTokens(this));
   }
 
   /** Line and column of the first token of a range. */

@@ -245,6 +245,9 @@ export function tokenize(text: string): readonly Token[] {
   return tokens;
 }
 
+/** True for tokens that are few enough, whatever they are. */
+export const areFewToEvaluate = ({ length }: readonly Token[]): boolean => length <= evaluatedLimits.tokens;
+
 /** @throws FedwayError `QUERY_TOO_LARGE` for a text that is too large to be evaluated here */
 export function refuseLargeEvaluation(text: string, tokens: readonly Token[]): void {
   const bounds = new TextBounds(text, evaluatedLimits);

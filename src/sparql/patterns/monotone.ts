@@ -7,6 +7,10 @@ import { hasAggregate } from "../structure/expression-parts.ts";
  */
 type Effect = "monotone" | "antitone" | "neither";
 
+/** Words of which a query has one, whatever it stands for there, where missing solutions can add rows to its answer. */
+export const nonMonotoneWords: readonly string[] =
+  "ASK AVG COUNT EXISTS GROUP GROUP_CONCAT HAVING LIMIT MAX MIN MINUS OFFSET OPTIONAL SAMPLE SUM".split(" ");
+
 /** The parts of a query that it is not monotone in. */
 interface NonMonotone {
   /** SERVICE clauses; their bodies are not looked into. */

@@ -122,7 +122,7 @@ function toClause(query: Query, service: ServiceClause, place: string): ClauseTe
     })),
     opening: group.select ? undefined : openingOf(tokens, group),
     substitution: service.place.includes("exists") ? substitutionOf(tokens, group) : undefined,
-    nonMonotone: isMonotoneGroup(where) ? undefined : "body",
+    nonMonotone: query.mayAddRows && !isMonotoneGroup(where) ? "body" : undefined,
     selectivity: selectivityOf(where),
   };
 }

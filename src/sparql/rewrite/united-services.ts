@@ -13,6 +13,7 @@ interface UnitedServices {
 
 /** The UNIONs of nothing but SERVICE clauses with the same body and without SILENT, outside of other clauses. */
 export function unitedServices(query: Query): readonly UnitedServices[] {
+  if (!query.vocabulary.has("UNION")) return [];
   const elements = [...groupsWithin(query.outline.groups, isOpen)].flatMap((group) => group.elements);
   return elements.flatMap((union) => {
     const services = union.kind === "union" ? servicesOf(union) : undefined;
