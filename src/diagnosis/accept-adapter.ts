@@ -1,3 +1,4 @@
+import { itemAt } from "../values.ts";
 import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { unknownId } from "../errors/unknown-id.ts";
@@ -143,8 +144,8 @@ async function sampled(side: { readonly entry: CatalogEntry; readonly iri: strin
 }
 
 function alikeShare(left: Side, right: Side): number {
-  const [some, others] = [left, right].map(({ terms }) => new Set(terms.map((term) => termToText(term))));
-  if (some === undefined || others === undefined) return 0;
+  const textsOf = ({ terms }: Side): ReadonlySet<string> => new Set(terms.map((term) => termToText(term)));
+  const [some, others] = [textsOf(left), textsOf(right)];
   return some.intersection(others).size / Math.min(some.size, others.size);
 }
 
@@ -153,7 +154,7 @@ function joined(left: Side, right: Side, { left: here, right: there }: KeyAdapte
   return key + (there ? right.group("other", `BIND(${there("?other")} AS ?key)`) : right.group("key"));
 }
 
-const shown = ([term]: readonly RDF.Term[]): string => JSON.stringify(term?.value.slice(0, 100) ?? "");
+const shown = (terms: readonly RDF.Term[]): string => JSON.stringify(itemAt(terms, 0).value.slice(0, 100));
 
 const invalid = (message: string): FedwayError =>
   new FedwayError("REQUEST_INVALID", message, { next: "Name a property or class whose values both sides know." });

@@ -48,7 +48,7 @@ export async function askStore(store: AnswerStore, text: string, signal: AbortSi
 
 /** The query with the solutions that this store has for its closed subselects; undefined when it stays as it is. */
 async function withKnownSubselects(store: AnswerStore, text: string, signal: AbortSignal): Promise<string | undefined> {
-  const query = parsedOrNot(text);
+  const query = mayTestSubselects(text) ? parsedOrNot(text) : undefined;
   if (query === undefined) return undefined;
   const solutions = [];
   for (const subselect of closedSubselects(query)) {
@@ -61,6 +61,12 @@ async function withKnownSubselects(store: AnswerStore, text: string, signal: Abo
   if (solutions.length === 0) return undefined;
   const known = withSolutions(query, solutions);
   return parsedOrNot(known) && known;
+}
+
+/** False for most queries, which are not parsed then. */
+function mayTestSubselects(text: string): boolean {
+  const exists = text.search(/\bEXISTS\b/iu);
+  return exists !== -1 && /\bSELECT\b/iu.test(text.slice(exists));
 }
 
 function solutionsIn(answer: StoreAnswer): readonly unknown[] | undefined {

@@ -1,3 +1,4 @@
+import { itemAt, valueFor } from "../../values.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import { iriParts, plainText, valueText } from "../../rdf/display-text.ts";
 
@@ -54,9 +55,9 @@ export function csvRows(
     used.add(namespace);
     return `${prefix}:${local}`;
   };
-  const lines = cells.map((row) => row.map((cell, at) => write(cell, types[at] ?? [])).join(","));
-  const prefixes = [...used].toSorted().map((namespace) => `PREFIX ${prefixOf.get(namespace) ?? ""}: <${namespace}>`);
-  const header = columns.map((name, at) => quoted([name, ...headed(types[at] ?? [])].join(":"), false)).join(",");
+  const lines = cells.map((row) => row.map((cell, at) => write(cell, itemAt(types, at))).join(","));
+  const prefixes = [...used].toSorted().map((namespace) => `PREFIX ${valueFor(prefixOf, namespace)}: <${namespace}>`);
+  const header = columns.map((name, at) => quoted([name, ...headed(itemAt(types, at))].join(":"), false)).join(",");
   return { prefixes, header, lines, cut };
 }
 

@@ -1,3 +1,4 @@
+import { itemAt } from "../../values.ts";
 import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import type { Finder, LinkedEndpoint } from "../../registry/find.ts";
@@ -22,7 +23,7 @@ export const findEndpoints = ({ finder }: { readonly finder: Pick<Finder, "findE
     profiles: ["full", "small", "builder"],
     async run({ question, limit = 5 }, { hint, signal }) {
       const { endpoints: hits, total, complete } = await finder.findEndpoints({ question, limit, signal });
-      const shown = hits.map((hit, at) => shownHit(hit, termTokens[Math.min(at, termTokens.length - 1)] ?? 0));
+      const shown = hits.map((hit, at) => shownHit(hit, itemAt(termTokens, Math.min(at, termTokens.length - 1))));
       const [best] = shown;
       const next =
         best === undefined

@@ -1,3 +1,4 @@
+import { itemAt } from "../../values.ts";
 import { Type } from "typebox";
 import type { Finder } from "../../registry/find.ts";
 import { bracketedIri, iriParts, plainText, valueText } from "../../rdf/display-text.ts";
@@ -46,10 +47,10 @@ export const searchTerms = ({ finder }: { readonly finder: Pick<Finder, "searchT
       const notes = [...new Set(shown.flatMap((each) => each.notes))];
       if (only !== undefined && shown.length === 1) return { ...reply, rows: only.lines, notes, data: only.data };
       const blocks = shown.map(({ lines }, at) => {
-        const label = plainText(labels[at] ?? "", 80);
+        const label = plainText(itemAt(labels, at), 80);
         return [`"${label}":`, ...(lines.length > 0 ? lines : ["nothing found"])];
       });
-      const lists = shown.map(({ data }, at) => Object.assign({ query: labels[at] ?? "" }, data));
+      const lists = shown.map(({ data }, at) => Object.assign({ query: itemAt(labels, at) }, data));
       return { ...reply, rows: blocks.flat(), notes, data: { lists } };
     },
   });

@@ -1,3 +1,4 @@
+import { itemAt } from "../../values.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { type PatternTerm, type PlacedPattern } from "../../sparql/patterns.ts";
 import { type EndpointModels, joinsOf } from "../../registry/model.ts";
@@ -76,7 +77,7 @@ function largeJoin(parsed: Query, estimates: readonly Estimate[], models: Endpoi
 
 /** Different values of a variable in the patterns of an endpoint. */
 function distinctOf({ ids, patterns }: QueryScope, name: string, models: EndpointModels): number | undefined {
-  const described = ids.length === 1 ? models.get(ids[0] ?? "")?.described : undefined;
+  const described = ids.length === 1 ? models.get(itemAt(ids, 0))?.described : undefined;
   const counts = patterns.flatMap(({ subject, predicate, object }) => {
     if (described === undefined || predicate.kind !== "iri") return [];
     const { distinctSubjects, distinctObjects } = described.countsOf(predicate.iri) ?? {};
