@@ -113,7 +113,7 @@ class SilentClauses {
   }
 }
 
-interface AskOptions extends Omit<ClauseExecutorOptions, "keyForms"> {
+interface AskOptions extends ClauseExecutorOptions {
   readonly keyForms: KeyForms;
   readonly answers: SharedAnswers;
 }

@@ -4,6 +4,7 @@ import type { FederatedClause } from "../plan/query-plan.ts";
 import { isPlainString, literalFromParts, termKey, termToText } from "../results/terms.ts";
 import type { Bindings } from "../results/model.ts";
 import { sizedByKey } from "../cache-size.ts";
+import { itemAt } from "../values.ts";
 
 /** Join keys for a bound join: every row binds every variable, to IRIs or literals (blank nodes have no name elsewhere). */
 export interface KeyBlock {
@@ -125,13 +126,13 @@ function withSubstituted(clause: FederatedClause, keys: KeyBlock | undefined, wr
 
 /** The distinct rows of some of the columns. */
 function columns(keys: KeyBlock, isWanted: (name: string) => boolean): KeyBlock {
-  const at = [...keys.variables.keys()].filter((index) => isWanted(keys.variables[index] ?? ""));
+  const at = [...keys.variables.keys()].filter((index) => isWanted(itemAt(keys.variables, index)));
   const rows = new Map<string, readonly RDF.Term[]>();
   for (const row of keys.rows) {
-    const part = at.flatMap((index) => row[index] ?? []);
+    const part = at.map((index) => itemAt(row, index));
     rows.set(termsText(part), part);
   }
-  return { variables: at.flatMap((index) => keys.variables[index] ?? []), rows: [...rows.values()] };
+  return { variables: at.map((index) => itemAt(keys.variables, index)), rows: [...rows.values()] };
 }
 
 function valuesBlock({ variables, rows }: KeyBlock, { apart = false }: KeyWriting = {}): string {

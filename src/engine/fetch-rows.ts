@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-request.ts";
+import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-request.ts";
 import { bytesOf, isWhole } from "../results/gathered-body.ts";
 import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
@@ -25,7 +25,11 @@ export interface FetchOptions {
 }
 
 /** A SELECT query for one endpoint. */
-export interface RowsRequest extends Pick<SparqlRequest, "endpoint" | "query" | "columns" | "limit"> {
+export interface RowsRequest {
+  readonly endpoint: EndpointTarget;
+  readonly query: string;
+  readonly columns: SparqlRequest["columns"];
+  readonly limit?: number | undefined;
   /** Variables that the query binds in each row. */
   readonly certain: readonly string[];
   /** Where it is noted what that took. */

@@ -1,11 +1,12 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import type { FederatedClause } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
-import type { ClauseRequest } from "./evaluated-clause.ts";
 import { noteStatus } from "./executor.ts";
-import { fetchRows, type FetchOptions, type RowsRequest } from "./fetch-rows.ts";
+import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import type { KeyForms } from "./key-forms.ts";
+import type { SourceReport } from "./reports.ts";
 import type { TermJudge } from "./sent-clause.ts";
 
 // What an endpoint takes for one term is asked there, once, when keys are sent for which it matters.
@@ -14,7 +15,13 @@ interface QuestionOptions extends FetchOptions {
   readonly keyForms: KeyForms;
 }
 
-type Asked = Pick<ClauseRequest, "clause" | "report"> & Pick<RowsRequest, "tolerated" | "inPart">;
+/** The clause whose endpoint is asked, and how its request is treated (`RowsRequest`). */
+interface Asked {
+  readonly clause: FederatedClause;
+  readonly report: SourceReport;
+  readonly tolerated: boolean;
+  readonly inPart: boolean;
+}
 
 const stringQuestion = 'SELECT (sameTerm("x", "x"^^<http://www.w3.org/2001/XMLSchema#string>) AS ?same) WHERE {}';
 

@@ -13,14 +13,14 @@ const LONGEST_RESERVE_MS = 1_000;
  * one member that hangs after the other still leaves some.
  * @param tolerated an answer without the member is wanted when it fails: with `partial`, and for SILENT
  */
-export function memberTimeMs({ deadlineMs }: Pick<ExecutionBounds, "deadlineMs">, nowMs: number, tolerated: boolean) {
+export function memberTimeMs({ deadlineMs }: ExecutionBounds, nowMs: number, tolerated: boolean) {
   const leftMs = Math.max(0, deadlineMs - nowMs);
   return tolerated ? leftMs * TOLERATED_SHARE : leftMs - Math.min(LONGEST_RESERVE_MS, leftMs * RESERVE_SHARE);
 }
 
 /** Latest moment to wait for a member: a little before the deadline of its execution. */
-export const latestWaitMs = ({ deadlineMs }: Pick<ExecutionBounds, "deadlineMs">, nowMs: number): number =>
-  nowMs + memberTimeMs({ deadlineMs }, nowMs, false);
+export const latestWaitMs = (bounds: ExecutionBounds, nowMs: number): number =>
+  nowMs + memberTimeMs(bounds, nowMs, false);
 
 /** Time bounds of one request. */
 interface MemberTimeOptions {

@@ -13,6 +13,7 @@ import {
   valuesText,
 } from "./clause-query.ts";
 import type { KeyForm } from "./key-forms.ts";
+import { itemAt } from "../values.ts";
 
 /** How terms of an answer are compared with keys that the endpoint has compared by value. */
 export interface TermJudge {
@@ -70,7 +71,7 @@ function sentAsFilter(clause: FederatedClause, keys: KeyBlock | undefined, apart
 function keyCondition({ variables }: FederatedClause, keys: KeyBlock, apart: boolean): string {
   const certain = new Set(variables.flatMap(({ name, certain: always }) => (always ? [name] : [])));
   const isKey = (term: RDF.Term, index: number): string => {
-    const name = keys.variables[index] ?? "";
+    const name = itemAt(keys.variables, index);
     // By value, which finds all that a key may match. Disjunctions of sameTerm have no rows at Virtuoso.
     const equal = spellingsOf(term, apart)
       .map((text) => `?${name} = ${text}`)
@@ -116,7 +117,7 @@ interface Key {
 
 async function isFor(row: Bindings, { variables, key }: Key, judge: TermJudge): Promise<boolean> {
   for (const [at, wanted] of key.entries()) {
-    const term = row.get(variables[at] ?? "");
+    const term = row.get(itemAt(variables, at));
     if (!term || term.equals(wanted)) continue;
     if (valuesText([term]) !== valuesText([wanted]) || !(await judge.finds(wanted, term))) return false;
   }

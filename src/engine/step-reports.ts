@@ -72,4 +72,8 @@ export function noteRequest(account: ExecutionAccount, report: SourceReport, ste
   return { add, over };
 }
 
-type Took = Partial<Pick<StepReport, "requests" | "rows" | "bytes">>;
+interface Took {
+  readonly requests?: number;
+  readonly rows?: number;
+  readonly bytes?: number;
+}

@@ -6,6 +6,7 @@ import { termToText } from "../results/terms.ts";
 import type { KeyBlock } from "./clause-query.ts";
 import { type ClauseRequest, KeyedRows } from "./evaluated-clause.ts";
 import type { SourceReport } from "./reports.ts";
+import { itemAt } from "../values.ts";
 
 type Batches = AsyncIterable<readonly Bindings[]>;
 
@@ -64,7 +65,7 @@ function clauseByTexts(clause: FederatedClause, { variables, rows }: KeyBlock): 
   if (clause.substituted) return undefined;
   const certain = new Set(clause.variables.flatMap((variable) => (variable.certain ? [variable.name] : [])));
   const conditions = variables.flatMap((name, at) => {
-    const terms = rows.flatMap((row) => row[at] ?? []);
+    const terms = rows.map((row) => itemAt(row, at));
     if (terms.every(isWritable)) return [];
     const texts = new Set(terms.flatMap(({ value }) => (value.isWellFormed() ? [stringText(value)] : [])));
     return [

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type * as RDF from "@rdfjs/types";
 import { iriText, literalText } from "./term-text.ts";
+import { itemAt, valueFor } from "../values.ts";
 
 /** Nodes and edges that are looked at, at most; some ten thousand blank nodes stay below it. */
 const maxWork = 200_000;
@@ -94,7 +95,7 @@ function distinct(quads: readonly RDF.Quad[]): Iterable<RDF.Quad> {
 
 type Colours = Map<string, string>;
 
-const colourOf = ({ label }: BlankNodeUse, colours: Colours): string => colours.get(label) ?? "";
+const colourOf = ({ label }: BlankNodeUse, colours: Colours): string => valueFor(colours, label);
 
 const countOf = (nodes: readonly BlankNodeUse[], colours: Colours): number =>
   new Set(nodes.map((node) => colourOf(node, colours))).size;
@@ -109,10 +110,10 @@ function sharing(nodes: readonly BlankNodeUse[], colours: Colours): readonly Bla
 /** One round: each node's colour takes in its neighbours'. Answers how much was looked at. */
 function refine(nodes: readonly BlankNodeUse[], colours: Colours): number {
   const next = nodes.map((node) => {
-    const lines = node.edges.map(({ text, other }) => `${text} ${colours.get(other) ?? ""}`);
+    const lines = node.edges.map(({ text, other }) => `${text} ${valueFor(colours, other)}`);
     return hashed([colourOf(node, colours), hashed(lines)]);
   });
-  for (const [index, { label }] of nodes.entries()) colours.set(label, next[index] ?? "");
+  for (const [index, { label }] of nodes.entries()) colours.set(label, itemAt(next, index));
   return nodes.reduce((work, { edges }) => work + 1 + edges.length, 0);
 }
 

@@ -2,6 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { canonicalLabels, compareText } from "./canonical.ts";
 import { vocabularyPrefixes, rdf, xsd } from "./vocabularies.ts";
 import { iriText, literalText, stringText } from "./term-text.ts";
+import { valueFor } from "../values.ts";
 
 /** Choices of taste. */
 interface TurtleStyle {
@@ -119,7 +120,7 @@ class TurtleWriter {
       (left, right) => this.#rank(left) - this.#rank(right) || compareText(left, right),
     );
     return predicates
-      .map((predicate) => this.#property(predicate, statements.get(predicate) ?? [], layout))
+      .map((predicate) => this.#property(predicate, valueFor(statements, predicate), layout))
       .join(` ;\n${layout.indent}`);
   }
 

@@ -3,7 +3,7 @@ import type { Channel, Message } from "./peer.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
 import { constants, setPriority } from "node:os";
-import { dirname } from "node:path";
+import { dirname, parse } from "node:path";
 
 /** How a script of ours is started as a child process. */
 interface ForkOptions {
@@ -40,8 +40,11 @@ export function forkScript(script: URL, { memoryMb, newSpaceMb, args = [] }: For
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
-  if (child.pid !== undefined) living.set(child.pid, /(?<![^/])([^/]*)\.[jt]s$/.exec(script.pathname)?.[1] ?? "");
-  for (const end of ["exit", "error"]) child.once(end, () => living.delete(child.pid ?? 0));
+  const { pid } = child;
+  if (pid !== undefined) {
+    living.set(pid, parse(script.pathname).name);
+    for (const end of ["exit", "error"]) child.once(end, () => living.delete(pid));
+  }
   return child;
 }
 

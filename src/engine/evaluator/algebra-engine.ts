@@ -31,6 +31,7 @@ import type { GraphContext } from "./pattern-leaves.ts";
 import { assignLeaves, type LeafSources } from "./assign-clauses.ts";
 import { type ClauseLeafOptions, toLeafClause } from "./clause-leaf.ts";
 import { QueryUse } from "./query-use.ts";
+import type { Surroundings } from "../expressions/functions.ts";
 import { innerName, outerName } from "./inner-names.ts";
 
 // Joins may make more solutions than they are given; they are passed on, not kept.
@@ -85,13 +86,13 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
       return rowsOf(() => runPlan(nested, bounds, account));
     };
     const count = countMade(maxSolutions);
-    const sources = sourcesOf(plan, { ...shared, bounds: run.bounds, account, evaluateHere, count });
     const { operation: skeleton, base } = await host.parse(plan.skeleton);
     const surroundings = { base, now: new Date().toISOString() };
+    const sources = sourcesOf(plan, { ...shared, bounds: run.bounds, account, evaluateHere, count, surroundings });
     const formed = plan.answer === "bindings" ? skeleton : withFormOutside(skeleton);
     const namesGraphs = formed.type === "from" || /\bGRAPH\b/i.test(plan.skeleton);
     const graphed = namesGraphs ? await withoutGraphs(formed, () => allGraphNames(sources.patterns)) : formed;
-    const operation = assignLeaves(graphed, { ...sources, surroundings });
+    const operation = assignLeaves(graphed, sources);
     const execution: Execution = {
       evaluate: host.evaluate,
       signal: run.bounds.signal,
@@ -150,11 +151,12 @@ interface Making extends EngineOptions {
   readonly evaluateHere: EvaluateHere;
   /** Counts solutions that are made. */
   readonly count: Execution["count"];
+  readonly surroundings: Surroundings;
 }
 
 /** Sources of the leaves of a plan. */
-function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafSources, "surroundings"> {
-  const { bounds, account, clauseAt, clauseSizes, sizes, openSource = noPatternSources } = making;
+function sourcesOf({ over, clauses }: FederatedPlan, making: Making): LeafSources {
+  const { bounds, account, clauseAt, clauseSizes, sizes, surroundings, openSource = noPatternSources } = making;
   const { held } = account;
   const use = new QueryUse();
   const identified = (name: string): boolean => use.identified(innerName(name));
@@ -168,12 +170,12 @@ function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafS
   };
   const places = Map.groupBy(clauses, ({ iri, place = iri }) => place);
   const leaves = new Map([...places].map(([place, own]) => [place, own.map((each) => toLeafClause(each, labelled))]));
-  if (!over) return { clauses: leaves, patterns: undefined, use };
+  if (!over) return { clauses: leaves, patterns: undefined, use, surroundings };
   const asking = { ...making, bounds: { ...bounds, partial: goesOnWithout(over, bounds) } };
   const executor = createClauseExecutor({ ...asking, identified: (name) => use.identified(name) });
   const graph = new MergedGraph(over, { ...asking, executor, needs: use, openSource });
   const paths = new PathEvaluator(graph, making.count);
-  return { clauses: leaves, patterns: { graph, paths, held }, use };
+  return { clauses: leaves, patterns: { graph, paths, held }, use, surroundings };
 }
 
 /** The same result; at its end, however it ends, the execution holds nothing any more. */

@@ -160,7 +160,7 @@ async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<Bind
   const { mode } = join;
   const disjoint = mode === "minus" && block.keys === undefined;
   const found = join.right.solutions(block.keys, join.bounds?.(block.rows));
-  if (!block.hasNoPartner && !disjoint) yield* mergeBlock(block, { ...join, found }, matched);
+  if (!block.hasNoPartner && !disjoint) yield* mergeBlock(block, join, found, matched);
   if (mode === "inner") return;
   yield block.rows.filter((_, position) => !matched.has(position));
 }
@@ -168,7 +168,8 @@ async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<Bind
 /** Asks for a block's partners; notes which rows have one and yields the merged solutions where they are wanted. */
 async function* mergeBlock(
   block: JoinBlock,
-  { found, mode, condition }: Pick<BoundJoin, "mode" | "condition"> & { readonly found: Rows },
+  { mode, condition }: BoundJoin,
+  found: Rows,
   matched: Set<number>,
 ): AsyncIterable<Bindings[]> {
   const atOnce = Math.max(ROWS_PER_BATCH, condition?.atOnce ?? 0);

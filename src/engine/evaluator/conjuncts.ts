@@ -10,6 +10,7 @@ import {
   type TriplePattern,
   variablesOf,
 } from "../sources/triple-pattern.ts";
+import { itemAt } from "../../values.ts";
 
 /** A property path with `?`, `*` or `+`, whose solutions are the pairs that it connects. */
 export interface PathConjunct {
@@ -107,7 +108,7 @@ function connect(
     case "sequence": {
       const stops = [subject, ...path.paths.slice(1).map(() => fresh()), object];
       return path.paths.flatMap((part, index) =>
-        connect({ subject: stops[index] ?? subject, path: part, object: stops[index + 1] ?? object, graphs }, fresh),
+        connect({ subject: itemAt(stops, index), path: part, object: itemAt(stops, index + 1), graphs }, fresh),
       );
     }
     default:

@@ -7,6 +7,7 @@ import { type Conjunct, conjunctVariables, groupVariables, triplesIn } from "./c
 import { leafOf } from "./leaf.ts";
 import { joinOf } from "./operations.ts";
 import { type GraphContext, pathLeaf, unitLeaf } from "./pattern-leaves.ts";
+import { itemAt } from "../../values.ts";
 
 /** Plans a group: which of its patterns are asked as one, where, and for what; its solutions are the join of its parts. */
 export function planGroup(context: GraphContext, group: readonly Conjunct[], demand: UnitDemand): Operation {
@@ -23,7 +24,7 @@ export function planGroup(context: GraphContext, group: readonly Conjunct[], dem
     new Set([...demand.variables, ...named.filter((names) => names !== own).flat()]);
 
   const parts = units.map((unit, index): Operation => {
-    const names = named[index] ?? [];
+    const names = itemAt(named, index);
     const wanted = wantedOf(names);
     const optionals = demand.optionals?.filter((patterns) => units.find((one) => takes(graph, one, patterns)) === unit);
     const added = ownVariables(unit, optionals).filter((name) => demand.variables.has(name));
@@ -33,10 +34,10 @@ export function planGroup(context: GraphContext, group: readonly Conjunct[], dem
   const otherParts = others.flatMap((conjunct, index): readonly Operation[] => {
     if (conjunct.kind === "path") return [leafOf(pathLeaf(context, conjunct))];
     if (conjunct.kind !== "union") return [];
-    const inside = { ...demand, limit, variables: wantedOf(named[units.length + index] ?? []) };
+    const inside = { ...demand, limit, variables: wantedOf(itemAt(named, units.length + index)) };
     return [{ type: "union", input: conjunct.branches.map((branch) => planGroup(context, branch, inside)) }];
   });
-  return joinOf([...parts, ...otherParts], { conditions });
+  return joinOf([...parts, ...otherParts], conditions);
 }
 
 /** True if a unit of a group takes patterns in OPTIONAL along; all variables that they share with the group are its own. */

@@ -175,9 +175,9 @@ const variablesIn = (terms: readonly RDF.Term[]): string[] =>
 export const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(sets.flatMap((set) => [...set]));
 
 /** A join of operands; one alone is none. */
-export function joinOf(operands: readonly Operation[], tests: Pick<Join, "conditions"> = {}): Operation {
+export function joinOf(operands: readonly Operation[], conditions: Join["conditions"] = []): Operation {
   const [only] = operands;
-  return only && operands.length === 1 ? only : ({ type: "join", input: operands, ...tests } satisfies Join);
+  return only && operands.length === 1 ? only : ({ type: "join", input: operands, conditions } satisfies Join);
 }
 
 /** Inline data. */

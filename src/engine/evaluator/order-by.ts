@@ -14,6 +14,7 @@ import {
   wantingAll,
 } from "./execution.ts";
 import { type ValueOf, valueIn } from "./expressions.ts";
+import { itemAt } from "../../values.ts";
 
 /** ORDER BY, each key of which is computed once. Below a LIMIT it holds little more than the rows that are wanted. */
 export async function orderBy(
@@ -125,7 +126,7 @@ async function sortInTurns<T>(items: readonly T[], sorting: Sorting<T>): Promise
   }
   while (runs.length > 1) {
     const longer: T[][] = [];
-    for (let at = 0; at < runs.length; at += 2) longer.push(await merge(runs[at] ?? [], runs[at + 1] ?? [], sorting));
+    for (let at = 0; at < runs.length; at += 2) longer.push(await merge(itemAt(runs, at), runs[at + 1] ?? [], sorting));
     runs = longer;
   }
   return runs[0] ?? [];

@@ -56,7 +56,7 @@ export class PushDown {
       return { ...operation, input: this.query(input), described: this.query(described) };
     }
     const parts = inputs.map((input, index) => this.#push(input, this.#demandOn(operation, demand, index)));
-    if (operation.type === "join") return joinOf(parts, { conditions: demand.conditions });
+    if (operation.type === "join") return joinOf(parts, demand.conditions);
     const over = withInputs(operation, parts);
     // Leaves may summarise their solutions before they send them.
     if (over.type === "group") return summarisedGroup(over) ?? over;

@@ -30,12 +30,13 @@ export class CoolingDown {
     const slow = this.#slow.get(url);
     const waitMs = slow ? slow.sinceMs + COOLING_MS - this.#now() : 0;
     if (!slow || waitMs <= 0 || timeoutMs > slow.timeoutMs * MUCH_MORE) return;
-    const [since, until] = [0, COOLING_MS].map((ms) => new Date(slow.sinceMs + ms).toISOString());
+    const since = new Date(slow.sinceMs).toISOString();
+    const until = new Date(slow.sinceMs + COOLING_MS).toISOString();
     const message = `The endpoint used up its share of a query's time and has been cooling down since ${since}; it is asked again at ${until}.`;
     throw new FedwayError("CIRCUIT_OPEN", message, {
       fault: "circuit-open",
       retryAfterMs: waitMs,
-      coolingDown: { since: since ?? "", until: until ?? "" },
+      coolingDown: { since, until },
       next: "Allow the query more time, ask without partial=true, or try again later.",
     });
   }

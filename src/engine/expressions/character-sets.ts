@@ -1,4 +1,5 @@
 import { compile } from "xspattern";
+import { itemAt } from "../../values.ts";
 
 /** Code points as sorted ranges that do not touch: first and last of the first range, of the second, and so on. */
 export type CharacterSet = readonly number[];
@@ -34,7 +35,7 @@ export function has(set: CharacterSet, codePoint: number): boolean {
   let [from, to] = [0, set.length / 2];
   while (from < to) {
     const middle = (from + to) >> 1;
-    if ((set[2 * middle + 1] ?? 0) < codePoint) from = middle + 1;
+    if (itemAt(set, 2 * middle + 1) < codePoint) from = middle + 1;
     else to = middle;
   }
   return (set[2 * from] ?? Number.POSITIVE_INFINITY) <= codePoint;
@@ -77,7 +78,10 @@ export function toRe2Class(set: CharacterSet): string {
 const escaped = (codePoint: number): string => `\\x{${codePoint.toString(16)}}`;
 
 function rangesOf(set: CharacterSet): readonly (readonly [first: number, last: number])[] {
-  return Array.from({ length: set.length / 2 }, (_, index) => [set[2 * index] ?? 0, set[2 * index + 1] ?? 0] as const);
+  return Array.from(
+    { length: set.length / 2 },
+    (_, index) => [itemAt(set, 2 * index), itemAt(set, 2 * index + 1)] as const,
+  );
 }
 
 const named = new Map<string, CharacterSet | undefined>();

@@ -10,6 +10,7 @@ import { type Holding, keyBytes } from "../held-bytes.ts";
 import type { QueryNeeds } from "./member.ts";
 import { hasSubject, type PatternUnit } from "./pattern-units.ts";
 import { admits, TermRoutes } from "./term-spaces.ts";
+import { itemAt } from "../../values.ts";
 
 // Keys not remembered are asked at every member that may have them.
 const MOST_SUBJECTS = 100_000;
@@ -51,7 +52,7 @@ export class KeyRoutes {
     // Copies are those of default graphs; facts about a single pattern have chosen its members.
     const isInGraph = unit.patterns.some(({ graphs }) => graphs !== undefined);
     if (!holders || isInGraph || blocks.size === 0 || (!keys && unit.patterns.length === 1)) return blocks;
-    const members = [...blocks.keys()].flatMap((index) => this.#members[index] ?? []);
+    const members = [...blocks.keys()].map((index) => itemAt(this.#members, index));
     const question = { ...questionOf(unit, keys), members: members.map(({ id, url }) => ({ id, url })) };
     const held = await holders(question, bounds);
     return held ? narrowed(blocks, keys, held) : blocks;
