@@ -249,7 +249,7 @@ class RequestReport {
 
   /** The answer has begun. */
   follow({ requests, partial, whole, end, learned, mirror }: SparqlAnswer): void {
-    noteLearned(this.#report, learned);
+    if (learned !== undefined) noteLearned(this.#report, learned);
     if (mirror !== undefined) this.#report.mirror = mirror;
     this.#report.requests = requests;
     if (partial) noteStatus(this.#report, "partial", partial.how);

@@ -82,9 +82,9 @@ export function noteSilenced(report: SourceReport, reason: string): void {
 const mostLearned = 5;
 
 /** Notes what requests have shown of how the endpoint must be asked. */
-export function noteLearned(report: SourceReport, learned: string | undefined): void {
+export function noteLearned(report: SourceReport, learned: string): void {
   const known = report.learned ?? [];
-  if (learned === undefined || known.length >= mostLearned || known.includes(learned)) return;
+  if (known.length >= mostLearned || known.includes(learned)) return;
   report.learned = [...known, learned];
 }
 

@@ -126,7 +126,7 @@ const untyped = (name: string, { endpoint: { id, url } }: RowsRequest): FedwayEr
   );
 
 function noteSaved(report: SourceReport, { saved, mirror, learned }: SparqlAnswer): void {
-  noteLearned(report, learned);
+  if (learned !== undefined) noteLearned(report, learned);
   if (mirror !== undefined) report.mirror = mirror;
   if (saved !== undefined) report[saved] = (report[saved] ?? 0) + 1;
 }

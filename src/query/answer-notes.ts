@@ -21,8 +21,9 @@ export function notesOf(
   sources: Iterable<SourceReport>,
   facts: ChosenBy | undefined,
 ): readonly PlanNote[] {
-  const onFacts = facts === undefined ? [] : factsNotes(facts);
-  return [...onPlan, ...onFacts, ...sourceNotes([...sources].filter(isNoted))];
+  const noted = [...sources].filter(isNoted);
+  if (noted.length === 0 && facts === undefined) return onPlan;
+  return [...onPlan, ...(facts === undefined ? [] : factsNotes(facts)), ...sourceNotes(noted)];
 }
 
 /** It was not asked as written, or not it. */

@@ -109,6 +109,7 @@ export class StartedRun {
   /** By what the answer's sources were chosen. */
   get facts(): ChosenBy | undefined {
     const known = factsKnown(this.plan);
+    if (this.oneRequest !== undefined) return known && { known };
     const exclusions = this.#resting;
     const { verifier } = this.#context;
     if (exclusions === undefined || verifier === undefined) return known && { known };
