@@ -65,7 +65,7 @@ export class FactTable {
   }
 
   /** False if the facts are of another build of hosted data than the present one, true if of this one; else undefined. */
-  isOfBuild({ url, build }: Pick<SourceFacts, "url" | "build">): boolean | undefined {
+  isOfBuild({ url, build }: SourceFacts): boolean | undefined {
     const hosted = this.#buildOf(url);
     return hosted === undefined || build === undefined ? undefined : hosted === build;
   }

@@ -158,7 +158,7 @@ export class TripleCopy {
   }
 
   /** True if a property may have a term in this position. */
-  #has(where: Pick<Range, "at" | "byObject">, hash: number): boolean {
+  #has(where: Order, hash: number): boolean {
     if (hash < 0) return true;
     if (where.byObject && hash >= someLiteral) return this.#ranges(where, hash).some(({ from, to }) => from < to);
     const first = this.#first(where, hash);
@@ -208,7 +208,7 @@ export class TripleCopy {
   }
 
   /** The triples of a property that may have this term as their subject, or object. */
-  #ranges({ at, byObject }: Pick<Range, "at" | "byObject">, hash: number): readonly Range[] {
+  #ranges({ at, byObject }: Order, hash: number): readonly Range[] {
     const range = (least: number, most: number): Range => {
       const from = this.#first({ at, byObject }, least);
       return {
@@ -224,7 +224,7 @@ export class TripleCopy {
   }
 
   /** Position of the first triple of a property with this hash or a greater one, by bisection. */
-  #first(where: Pick<Range, "at" | "byObject">, hash: number): number {
+  #first(where: Order, hash: number): number {
     let low = this.#starts[where.at]!;
     let high = this.#starts[where.at + 1]!;
     while (low < high) {
@@ -235,7 +235,7 @@ export class TripleCopy {
     return low;
   }
 
-  #hashAt({ byObject }: Pick<Range, "byObject">, position: number): number {
+  #hashAt({ byObject }: Order, position: number): number {
     return byObject ? this.#objects[this.#byObject[position]!]! : this.#subjects[position]!;
   }
 
@@ -248,11 +248,15 @@ export class TripleCopy {
   }
 }
 
-/** Positions of triples of one property; of the triples themselves, or in the order by object. */
-interface Range {
+/** The triples of one property: as they are, or in the order by object. */
+interface Order {
   /** Index of the property. */
   readonly at: number;
   readonly byObject: boolean;
+}
+
+/** Positions in an order. */
+interface Range extends Order {
   readonly from: number;
   readonly to: number;
 }

@@ -70,7 +70,7 @@ function telling(words: readonly string[]): readonly string[] {
 }
 
 /** Searchable parts of a text, without characters that could end the string literal around them. */
-function wantedOf(given: string): Pick<Wanted, "parts" | "words"> {
+function wantedOf(given: string) {
   const start = given.slice(0, longestText);
   const parts = start
     .replaceAll(/["\\\p{Cc}\p{Cs}]/gu, " ")
@@ -109,7 +109,7 @@ export const sampleProbes: readonly Probe[] = labelProperties.slice(0, 2).map((p
 }));
 
 /** The label with most words to find it by, of few letters though; of a wiki's entity where there is one. */
-export function sampleOf({ rows }: Pick<WholeAnswer, "rows">): Sample | undefined {
+export function sampleOf({ rows }: WholeAnswer): Sample | undefined {
   const samples = rows.flatMap((row): readonly Sample[] => {
     const [subject, value] = [row.get("s"), row.get("v")];
     if (subject?.termType !== "NamedNode" || value?.termType !== "Literal" || value.value.length > 80) return [];

@@ -89,7 +89,7 @@ export function* createCatalogSteps(
     published,
     federation: (id: string) => federations.get(id),
     federationByUrl: (url: string) => federations.get(ownId(keyOf(url), "federations")),
-    membersOf: createMembership(inIdOrder(known), { ...options, published }),
+    membersOf: createMembership(inIdOrder(known), published, options),
   });
 }
 
@@ -118,11 +118,8 @@ export const looseKey = (key: string): string => key.replace(/^https?:/, "").rep
 /** Members of a federation among the entries of one state of the catalogue (in id order). */
 function createMembership(
   entries: readonly CatalogEntry[],
-  {
-    search = () => [],
-    isDescribed = () => false,
-    published,
-  }: Pick<CatalogOptions, "search" | "isDescribed"> & Pick<Catalog, "published">,
+  published: Catalog["published"],
+  { search = () => [], isDescribed = () => false }: CatalogOptions,
 ): Catalog["membersOf"] {
   let byKeyword: ReadonlyMap<string, readonly string[]> | undefined;
   // A copy would be asked for what its original is asked for.

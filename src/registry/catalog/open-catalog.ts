@@ -18,11 +18,13 @@ import { checkCondition, checkDocument, checkMatch, refuseTakenUrl, type Documen
 import { type DocumentFields, documentOf, withFields } from "./document-fields.ts";
 import { documentKey, etagOf, parseDocument } from "./document.ts";
 import { type CatalogOptions, createCatalogSteps, looseKey, urlKeys } from "./index-catalog.ts";
-import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays.ts";
+import { createOverlayStore, type Overlay } from "./overlays.ts";
 import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 
-interface OpenCatalogOptions extends LoadCatalogOptions, Pick<CatalogOptions, "search" | "isDescribed"> {
+interface OpenCatalogOptions extends LoadCatalogOptions {
+  readonly search?: CatalogOptions["search"];
+  readonly isDescribed?: CatalogOptions["isDescribed"];
   /** Where changes live. */
   readonly store: Store;
   /** Milliseconds since the epoch. */
@@ -50,12 +52,14 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<Editable
   const shown = { publicUrl: baseUrl, ownOrigins, search, isDescribed, published };
   const resolved = await resolveCatalog(files, []);
   const parts = { shown, files, rules, store, now };
-  const catalog = new OpenCatalog(parts, resolved, await indexed(resolved, { shown, version: 1 }));
+  const catalog = new OpenCatalog(parts, resolved, await indexed(resolved, shown, 1));
   await catalog.refresh();
   return catalog;
 }
 
-interface Parts extends Pick<OpenCatalogOptions, "store" | "now"> {
+interface Parts {
+  readonly store: Store;
+  readonly now: () => number;
   readonly shown: CatalogOptions;
   readonly files: CatalogFiles;
   readonly rules: DocumentRules;
@@ -66,7 +70,8 @@ type Resolved = Awaited<ReturnType<typeof resolveCatalog>>;
 /** The catalogue of what is resolved, with turns of the event loop for others. */
 function indexed(
   { entries, federations, problems, urlKeys: keys }: Resolved,
-  { shown, version }: Pick<Parts, "shown"> & { readonly version: number },
+  shown: CatalogOptions,
+  version: number,
 ): Promise<Catalog> {
   const keyOfEntry = (entry: CatalogEntry): string | undefined => keys.get(entry);
   return inTurns(createCatalogSteps(entries, problems, { ...shown, federations, version, keyOfEntry }));
@@ -219,7 +224,7 @@ class OpenCatalog implements EditableCatalog {
     const { item, turtle } = await checkDocument(change, rules);
     await refuseTakenUrl(item, this, { keyOf: rules.keyOf, alike: (loose) => this.#alike(loose) });
     if (existing?.origin === "api" && existing.etag === etagOf(change.quads)) return existing;
-    if (!(await this.#put(change, { turtle }))) return undefined;
+    if (!(await this.#put(change, turtle))) return undefined;
     const document = this.document(change.kind, change.id);
     if (document !== undefined) return document;
     throw new FedwayError("INTERNAL", "The document was stored but cannot be shown.");
@@ -235,7 +240,7 @@ class OpenCatalog implements EditableCatalog {
       if (!isThere) throw unknownId(name.kind, name.id, this);
       checkMatch(ifMatch, this.document(name.kind, name.id));
       const isStored = this.#resolved.fileOf.has(key)
-        ? await this.#put(name, {})
+        ? await this.#put(name, undefined)
         : await this.#take(key, await this.#changes.delete(name, this.#overlays.get(key)));
       return isStored ? true : undefined;
     });
@@ -253,11 +258,13 @@ class OpenCatalog implements EditableCatalog {
     });
   }
 
-  async #put(name: DocumentName, content: Pick<StoredOverlay, "turtle">): Promise<boolean> {
+  /** Without Turtle, the file of this name is hidden. */
+  async #put(name: DocumentName, turtle: string | undefined): Promise<boolean> {
     const key = documentKey(name.kind, name.id);
     const over = this.#resolved.fileOf.get(key)?.hash;
     const changedAt = new Date(this.#parts.now()).toISOString();
-    const stored = { format: 1, changedAt, ...content, ...(over !== undefined && { over }) } as const;
+    const content = { ...(turtle !== undefined && { turtle }), ...(over !== undefined && { over }) };
+    const stored = { format: 1, changedAt, ...content } as const;
     return this.#take(key, await this.#changes.put(name, this.#overlays.get(key), stored));
   }
 
@@ -294,7 +301,7 @@ class OpenCatalog implements EditableCatalog {
   /** Replaces the changes by others. */
   async #show(overlays: ReadonlyMap<string, Overlay>): Promise<void> {
     const resolved = await resolveCatalog(this.#parts.files, [...overlays.values()]);
-    this.#current = await indexed(resolved, { shown: this.#parts.shown, version: this.version + 1 });
+    this.#current = await indexed(resolved, this.#parts.shown, this.version + 1);
     this.#overlays = overlays;
     this.#resolved = resolved;
     this.#byLooseKey = undefined;

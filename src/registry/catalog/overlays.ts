@@ -41,7 +41,7 @@ const schema = Type.Object({
 });
 
 /** Stored form of a change. */
-export type StoredOverlay = Readonly<Static<typeof schema>>;
+type StoredOverlay = Readonly<Static<typeof schema>>;
 
 /** True for a stored change that hides a file. */
 export const isTombstone = (document: unknown): boolean =>

@@ -61,6 +61,7 @@ function isTooHeavyAtOnce(run: Run, kind: FactKind, items: readonly Weighed[]): 
   return (heavier[kind.name] ?? []).some((lighter) => run.tooMuch.has(lighter));
 }
 
+/** An answer for all keys, and those of them that it is to verify. */
 interface Whole {
   readonly whole: Observation;
   readonly items: readonly Weighed[];
@@ -88,11 +89,7 @@ async function judgeWhole(run: Run, kind: FactKind, { whole, items }: Whole): Pr
  * Asks for the groups of an answer once more in parts of very different size. When all of them say the same, the answer is
  * exact; when one says something else, none of the answers can be trusted, and all keys are given back.
  */
-async function verifyWhole(
-  run: Run,
-  kind: FactKind,
-  { whole, items }: { readonly whole: Observation; readonly items: readonly Weighed[] },
-): Promise<readonly Weighed[]> {
+async function verifyWhole(run: Run, kind: FactKind, { whole, items }: Whole): Promise<readonly Weighed[]> {
   const sorted = items
     .map(({ key, weight }) => ({ key, weight: solutionsOf(whole.groups.get(key)) || weight }))
     .toSorted((one, other) => one.weight - other.weight);
@@ -164,11 +161,7 @@ async function observePart(
 const transientAnswers = "answers that were different when asked again, so that the data may have changed meanwhile";
 
 /** Keys of which the publisher claims just what the answer says: two parts will do for those. */
-function claimedOf(
-  { claims }: Run,
-  kind: FactKind,
-  { whole, items }: { readonly whole: Observation; readonly items: readonly Weighed[] },
-): (key: string) => boolean {
+function claimedOf({ claims }: Run, kind: FactKind, { whole, items }: Whole): (key: string) => boolean {
   // A second way to an answer, though one that may have come from the same endpoint.
   const agrees = (key: string): boolean => {
     const claimed = groupsOf(claims, kind, key);
