@@ -190,7 +190,7 @@ export class Existence {
     const { endpoint, patterns } = question;
     const { id, interface: kind } = endpoint;
     const known = this.#of(endpoint);
-    if (id === undefined || kind !== undefined || known.until > this.#options.clock.now()) return;
+    if (id === undefined || kind !== undefined || known.until > this.#options.clock.now()) return undefined;
     const isCounted = this.#isToBeCounted(question);
     const open = patterns.filter((pattern) => this.#isOpen(question, pattern, since));
     if (open.length === 0 && !(isCounted && patterns.length === 0)) return undefined;

@@ -72,7 +72,7 @@ function arrow({ from, to, edges }: Arrow): Html {
   const bend = 22 / Math.hypot(dx, dy);
   const middle = { x: Math.round((from.x + to.x) / 2 - dy * bend), y: Math.round((from.y + to.y) / 2 + dx * bend) };
   const [start, end] = [border(from, middle), border(to, middle)];
-  const { label: name, count = "" } = itemAt(edges, 0);
+  const { label: name, count } = itemAt(edges, 0);
   const label =
     edges.length > 1
       ? `${cut(name, 16)} +${edges.length - 1}`
