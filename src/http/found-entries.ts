@@ -25,18 +25,15 @@ export async function foundEntries(
     return { ...(await finder.filterEntriesInTurns(entries, filter)), federations: [] };
   // Words take as long as the reading of all states before.
   await nextTurn();
-  const linked = (await finder.findEndpoints({ question: q, limit: mostLinked })).endpoints;
+  const { hits: linked } = await finder.rankEndpoints({ question: q, limit: mostLinked });
   await nextTurn();
   const { hits: worded } = await finder.filterEntriesInTurns(entries, { q, limit: mostWorded, offset: 0 });
-  const reasons = new Map([
-    ...worded.map(({ entry, why }) => [entry.id, why] as const),
-    ...linked.flatMap((hit) => idsOf(hit).map((id) => [id, hit.why] as const)),
-  ]);
-  const ids = new Set([...linked.flatMap(idsOf), ...worded.map(({ entry }) => entry.id)]);
+  const wordedById = new Map(worded.map((hit) => [hit.entry.id, hit]));
+  const linkedById = new Map(linked.flatMap((hit) => hit.ids.map((id) => [id, hit] as const)));
+  const ids = new Set([...linkedById.keys(), ...wordedById.keys()]);
   const ranked = [...ids].flatMap((id) => catalog.byId(id) ?? []);
   const found = await finder.filterEntriesInTurns(ranked, filter);
-  const hits = found.hits.map((hit) => ({ ...hit, why: [...(reasons.get(hit.entry.id) ?? []), ...hit.why] }));
-  return { ...found, hits, federations: linked.filter(({ federation }) => federation !== undefined) };
+  const reasonsOf = (id: string) => (linkedById.get(id)?.lookUp() ?? wordedById.get(id))?.why ?? [];
+  const hits = found.hits.map((hit) => ({ ...hit, why: [...reasonsOf(hit.entry.id), ...hit.why] }));
+  return { ...found, hits, federations: linked.filter((hit) => hit.isFederation).map((hit) => hit.lookUp()) };
 }
-
-const idsOf = ({ id, federation }: LinkedEndpoint): readonly string[] => federation?.matching ?? [id];

@@ -14,7 +14,7 @@ import type {
 } from "./answers.ts";
 import { filterSteps, hasTerm } from "./rank/filter-entries.ts";
 import { nearestTerms } from "./rank/nearest-terms.ts";
-import { type EndpointRequest, endpointsFor } from "./rank/question-endpoints.ts";
+import { type EndpointRequest, rankedFor } from "./rank/question-endpoints.ts";
 import { type TermRequest, termsFor } from "./rank/question-terms.ts";
 import { rankedEndpoints, searchSteps, type TermUses, usesOfTerm } from "./rank/run-search.ts";
 import type { EngineSearch } from "./read/engine-search.ts";
@@ -53,8 +53,14 @@ export class Finder {
   }
 
   /** Endpoints for a question, best first; those that are down stand where they belong. @throws the signal's reason */
-  findEndpoints(request: EndpointRequest) {
-    return endpointsFor(this.#tables, request, this.#statusOf);
+  async findEndpoints(request: EndpointRequest) {
+    const { hits, ...found } = await this.rankEndpoints(request);
+    return { endpoints: hits.map((hit) => hit.lookUp()), ...found };
+  }
+
+  /** The same, each to be looked up by whoever shows it. @throws the signal's reason */
+  rankEndpoints(request: EndpointRequest) {
+    return rankedFor(this.#tables, request, this.#statusOf);
   }
 
   /**

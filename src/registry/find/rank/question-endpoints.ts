@@ -23,8 +23,16 @@ export interface EndpointRequest {
 /** Factors of the score: for endpoints with published terms only, and for those without even a known state. */
 const knownShares = { published: 0.7, unknown: 0.5 } as const;
 
+/** An endpoint or federation in its place, before it is looked up. */
+interface RankedHit {
+  /** Of the endpoint, or of the members of a federation that have something of the question. */
+  readonly ids: readonly string[];
+  readonly isFederation: boolean;
+  lookUp(): LinkedEndpoint;
+}
+
 /** Endpoints for a question, best first; those that are down stand where they belong. @throws the signal's reason */
-export async function endpointsFor(
+export async function rankedFor(
   tables: EndpointTables,
   { question, limit, signal }: EndpointRequest,
   statusOf: (id: string) => EndpointStatus,
@@ -37,8 +45,12 @@ export async function endpointsFor(
     ({ id }) => (catalog.byId(id) ?? federations.model(id)) !== undefined,
   );
   const hits = namedFirst(question, groupHits(there, ranked, tables), ranked);
-  const shown = hits.slice(0, clamped(limit)).map((hit) => linkedHit(hit, ranked, models, statusOf));
-  return { endpoints: shown, total: hits.length, ranking, complete };
+  const shown = hits.slice(0, clamped(limit)).map((hit): RankedHit => {
+    const isFederation = federations.model(hit.key) !== undefined;
+    const ids = isFederation ? (hit.members ?? []) : [hit.key];
+    return { ids, isFederation, lookUp: () => linkedHit(hit, ranked, models, statusOf) };
+  });
+  return { hits: shown, total: hits.length, ranking, complete };
 }
 
 /** Published knowledge counts less than the endpoint's own description. */
@@ -109,9 +121,10 @@ function linkedHit(
   models: EndpointModels,
   statusOf: (id: string) => EndpointStatus,
 ): LinkedEndpoint {
+  const terms = ranked.termsOf(key);
   const shared = {
     score,
-    why: endpointReasons(key, ranked),
+    why: endpointReasons(key, ranked, terms),
     mentions: ranked.mentionsOf(key).slice(0, mostMentions),
   };
   const merged = ranked.federations.model(key);
@@ -124,7 +137,7 @@ function linkedHit(
       title: plainText(federation.title, 120),
       sentence: federation.description ?? oneSentence({ described }),
       status: worstOf(merged.members.map(statusOf)),
-      terms: hitTerms(key, ranked, described),
+      terms: hitTerms(terms, ranked.graph(key), described),
     };
   }
   const model = models.get(key);
@@ -135,7 +148,7 @@ function linkedHit(
     title: plainText(entry?.title ?? key, 120),
     sentence: model && sentenceOf(model),
     status: statusOf(key),
-    terms: hitTerms(key, ranked, described),
+    terms: hitTerms(terms, ranked.graph(key), described),
     provenance: described === undefined ? published?.provenance : undefined,
   };
 }
@@ -146,9 +159,14 @@ function worstOf(states: readonly EndpointStatus[]): EndpointStatus {
 
 const mostHitTerms = 40;
 
-function hitTerms(key: string, ranked: QuestionRanking, described: DescribedSchema | undefined): readonly HitTerm[] {
-  const { nodes = [] } = ranked.graph(key) ?? {};
-  const scored = ranked.termsOf(key);
+type ScoredTerms = ReturnType<QuestionRanking["termsOf"]>;
+
+function hitTerms(
+  scored: ScoredTerms,
+  graph: ReturnType<QuestionRanking["graph"]>,
+  described: DescribedSchema | undefined,
+): readonly HitTerm[] {
+  const { nodes = [] } = graph ?? {};
   const scores = new Map(scored.map(({ node, score }) => [node, score]));
   const irisAt = (places: readonly number[]): readonly string[] =>
     places
@@ -178,8 +196,7 @@ const mostReasons = 6;
 const mostTermReasons = 4;
 const mostMentions = 2;
 
-function endpointReasons(id: string, ranked: QuestionRanking): readonly Match[] {
-  const terms = ranked.termsOf(id);
+function endpointReasons(id: string, ranked: QuestionRanking, terms: ScoredTerms): readonly Match[] {
   const ofTerms = terms
     .flatMap(({ node, words }) => words.slice(0, 1).map((word) => reason(node.kind, word, node)))
     .slice(0, mostTermReasons);
