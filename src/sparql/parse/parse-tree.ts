@@ -39,7 +39,10 @@ interface ParsedTree {
   readonly repeatsColumns: boolean;
 }
 
-/** The tree of a query in the shape of sparqljs, with names as absolute IRIs, and the tokens of its parts. */
+/**
+ * The tree of a query in the shape of sparqljs, with names as absolute IRIs, and the tokens of its parts. It has no prefixes: walks over
+ * all nodes would take those for nodes, with keys such as "predicate".
+ */
 export function treeOf(source: Source, { query, starts }: GrammarTree): ParsedTree {
   const terms = new TermReader(source, starts);
   const builder = new TreeBuilder(terms, source.prologue);
@@ -79,7 +82,7 @@ class TreeBuilder {
       const at = this.#terms.range(value).from;
       return { from: at - (clauseType === "named" ? 2 : 1), to: at + 1 };
     });
-    const tree = this.#withDeclarations(select.tree, node);
+    const tree = datasets.length === 0 ? select.tree : Object.assign(select.tree, this.#dataset(node));
     const head = { from, to: datasets[0]?.from ?? select.head.to };
     const outline = { ...select, tree, form, datasets, head };
     if (form !== "CONSTRUCT" || select.where) return { ...outline, shortConstruct: false };
@@ -90,15 +93,11 @@ class TreeBuilder {
     return { ...outline, ...short, groups: [...outline.exists, where] };
   }
 
-  #withDeclarations(tree: Query, { datasets: { clauses } }: Traqula.Query): Query {
-    const { base, prefixes } = this.#prologue;
+  /** FROM and FROM NAMED. */
+  #dataset({ datasets: { clauses } }: Traqula.Query): Pick<SelectQuery, "from"> {
     const graphs = (type: "default" | "named"): IriTerm[] =>
       clauses.filter(({ clauseType }) => clauseType === type).map(({ value }) => this.#terms.iri(value));
-    return Object.assign(tree, {
-      prefixes: Object.fromEntries([...prefixes].map(([prefix, iri]) => [prefix.slice(0, -1), iri])),
-      ...(base !== undefined && { base }),
-      ...(clauses.length > 0 && { from: { default: graphs("default"), named: graphs("named") } }),
-    });
+    return { from: { default: graphs("default"), named: graphs("named") } };
   }
 
   /** `CONSTRUCT WHERE { ... }`: its group is the template. */

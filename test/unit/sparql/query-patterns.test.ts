@@ -103,6 +103,14 @@ describe("terms", () => {
     expect(parseQuery(text).patterns.map(line)).toEqual(["http://e.org/a/b/x http://e.org/a/c/y http://e.org/z"]);
   });
 
+  it("prefixes are no patterns, whatever their names", () => {
+    const names = ["subject", "predicate", "object", "type", "group", "values"];
+    const text = `${names.map((name) => `PREFIX ${name}: <urn:${name}:>`).join(" ")} ASK { ?s subject:a ?o }`;
+    const query = parseQuery(text);
+    expect(query.patterns.map(line)).toEqual(["?s urn:subject:a ?o"]);
+    expect([query.isSummary, [...query.constructs.constructs]]).toEqual([false, []]);
+  });
+
   it("one blank node is one variable", () => {
     const [first, second] = parseQuery("ASK { _:b <urn:p> ?x . ?y <urn:q> _:b , [] }").patterns;
     expect(first?.subject).toEqual(second?.object);
