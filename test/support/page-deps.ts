@@ -122,8 +122,8 @@ export function pageDeps(
     statusOf: (id) => monitor.health(id)?.state ?? "unknown",
   });
   // Words are looked up in entries only.
-  const nothing = { endpoints: [], total: 0, ranking: "lexical" as const, complete: true };
-  Object.assign(known.finder, { findEndpoints: async () => nothing });
+  const nothing = { hits: [], total: 0, ranking: "lexical" as const, complete: true };
+  Object.assign(known.finder, { rankEndpoints: async () => nothing });
   const none = async () => Promise.reject(new Error("no jobs in this test"));
   return {
     catalog,

@@ -307,12 +307,14 @@ describe("the catalogue", () => {
 
   it("finds what the agents' tool finds, before what has the words, and says why", async () => {
     const hit = { title: "The north", status: "up", score: 1, terms: [], mentions: [] } as const;
+    const dark = { ...hit, id: "dark", why: [{ field: "class", term: "insulin", matched: "Hormone" }] };
+    const north = { ...hit, id: "north", federation: { members: 9, matching: ["gone", "people"] }, why: [] };
     const { finder } = await createFakeDeps({ ...pageDeps() });
     Object.assign(finder, {
-      findEndpoints: async () => ({
-        endpoints: [
-          { ...hit, id: "dark", why: [{ field: "class", term: "insulin", matched: "Hormone" }] },
-          { ...hit, id: "north", federation: { members: 9, matching: ["gone", "people"] }, why: [] },
+      rankEndpoints: async () => ({
+        hits: [
+          { ids: ["dark"], isFederation: false, lookUp: () => dark },
+          { ids: ["gone", "people"], isFederation: true, lookUp: () => north },
         ],
         total: 2,
         ranking: "lexical" as const,
