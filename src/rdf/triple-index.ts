@@ -20,7 +20,7 @@ export interface TripleIndex {
 }
 
 /** Constant parts of a triple pattern. */
-export interface TripleParts {
+interface TripleParts {
   readonly subject?: RDF.Term | undefined;
   readonly predicate?: RDF.Term | undefined;
   readonly object?: RDF.Term | undefined;

@@ -75,8 +75,9 @@ export interface Changes {
   readonly existence: (existence: Existence) => Expression;
 }
 
-/** An operation all of whose parts are changed, those of EXISTS among them. */
+/** An operation all of whose parts are changed, those of EXISTS among them; a SERVICE is changed as one. */
 export function mapOperation(operation: Operation, changes: Changes): Operation {
+  if (operation.type === "service") return changes.operation(operation);
   const part = (inner: Operation): Operation => mapOperation(inner, changes);
   const existence = (exists: Existence): Expression => changes.existence({ ...exists, input: part(exists.input) });
   return changes.operation(withParts(operation, { part, existence }));

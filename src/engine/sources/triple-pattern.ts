@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { Triple, TripleParts } from "../../rdf/triple-index.ts";
+import type { Triple } from "../../rdf/triple-index.ts";
 import type { Bindings } from "../../results/model.ts";
 import { termToText } from "../../results/terms.ts";
 
@@ -51,7 +51,7 @@ export const placesOf = (name: string, patterns: readonly TriplePattern[]): numb
     .filter(({ termType, value }) => termType === "Variable" && value === name).length;
 
 /** The parts of a pattern that are not variables. */
-export function constantParts({ subject, predicate, object }: TriplePattern): TripleParts {
+export function constantParts({ subject, predicate, object }: TriplePattern) {
   return { subject: constant(subject), predicate: constant(predicate), object: constant(object) };
 }
 
