@@ -57,7 +57,6 @@ const endpointsAtOnce = 24;
 const answersForMs = 300_000;
 /** An endpoint that takes longer to count is asked to less often. */
 const slowCountMs = 1_000;
-const dayMs = 86_400_000;
 /** Of all endpoints. */
 const keptBytes = 32 * 1024 * 1024;
 const mostPatterns = 500;
@@ -70,6 +69,8 @@ interface Known {
   readonly until: number;
   readonly answers: ReadonlyMap<string, KnownAnswer>;
   readonly freshness?: Freshness | undefined;
+  /** The last count took long. */
+  readonly isSlow?: boolean;
   /** Until then it does not count its triples. */
   readonly uncountedUntil: number;
   /** Patterns that were left out by a number of triples alone, the newest last: asked for with the next one. */
@@ -84,8 +85,8 @@ interface Verified {
 
 /** An endpoint had as many triples as its facts say: all of them count as verified. */
 interface Freshness extends Verified {
-  /** `seenAt` of the facts. */
-  readonly of: number;
+  /** The facts: when they were seen, and their number of triples. */
+  readonly of: { readonly seenAt: number; readonly triples: number };
 }
 
 const nothingKnown: Known = { url: "", until: 0, answers: new Map(), uncountedUntil: 0, waiting: new Map() };
@@ -139,17 +140,26 @@ export class Existence {
 
   /** When it was verified that an endpoint has no match of a pattern, by its answer or its number of triples; undefined: it was not. */
   verified({ endpoint, facts }: ExistenceQuestion, pattern: AskedPattern): Verified | undefined {
-    return this.lacks(endpoint, pattern.key) ?? (isInGraph(pattern) ? undefined : this.#freshness(endpoint, facts));
+    const answer = this.#of(endpoint).answers.get(pattern.key);
+    if (answer?.exists === true) return undefined;
+    // One that cannot be asked for patterns would be left out by its number of triples for as long as its facts live.
+    const isByNumber = !isInGraph(pattern) && !this.#options.lacksSubqueries(endpoint.id ?? "");
+    return this.lacks(endpoint, pattern.key) ?? (isByNumber ? this.#freshness(endpoint, facts) : undefined);
   }
 
   /** Patterns are asked for when the endpoint's number of triples is asked again, since that proves less than an answer. */
   postpone({ endpoint, patterns }: ExistenceQuestion): void {
+    const { id } = endpoint;
     const known = this.#of(endpoint);
-    const unasked = patterns.filter(({ key }) => !known.answers.has(key));
-    if (known === nothingKnown || endpoint.id === undefined || unasked.every(({ key }) => known.waiting.has(key)))
-      return;
-    const waiting = [...known.waiting, ...unasked.map((pattern) => [pattern.key, pattern] as const)];
-    this.#known.set(endpoint.id, { ...known, waiting: new Map(waiting.slice(-mostAsked)) });
+    const { answers, waiting, freshness } = known;
+    if (id === undefined || freshness === undefined) return;
+    const isUnasked = ({ key }: AskedPattern): boolean =>
+      !waiting.has(key) && (answers.get(key)?.seenAt ?? 0) < freshness.seenAt;
+    const unasked = patterns.filter(isUnasked);
+    if (unasked.length === 0) return;
+    // Patterns may be views of more: what waits long is a copy.
+    const all = [...waiting.values(), ...unasked.map(({ key, text }) => ({ key, text }))];
+    this.#known.set(id, { ...known, waiting: mapByKey(foremost(all, answers)) });
   }
 
   /** Forgets what was asked of an endpoint. */
@@ -181,7 +191,8 @@ export class Existence {
 
   #freshness(endpoint: PlannedEndpoint, facts: SourceFacts | undefined): Freshness | undefined {
     const { freshness } = this.#of(endpoint);
-    if (freshness === undefined || freshness.of !== facts?.seenAt) return undefined;
+    const { seenAt, triples } = freshness?.of ?? {};
+    if (freshness === undefined || seenAt !== facts?.seenAt || triples !== facts?.triples) return undefined;
     return freshness.until > this.#options.clock.now() ? freshness : undefined;
   }
 
@@ -193,12 +204,12 @@ export class Existence {
     if (id === undefined || kind !== undefined || known.until > this.#options.clock.now()) return undefined;
     const isCounted = this.#isToBeCounted(question);
     const open = patterns.filter((pattern) => this.#isOpen(question, pattern, since));
-    if (open.length === 0 && !(isCounted && patterns.length === 0)) return undefined;
-    if (this.#options.lacksSubqueries(id)) return isCounted ? { patterns: [], isCounted } : undefined;
+    const isForCount = isCounted && patterns.length === 0;
+    if (this.#options.lacksSubqueries(id)) return isForCount ? { patterns, isCounted } : undefined;
+    if (open.length === 0 && !isForCount) return undefined;
     // What is asked anew with them costs no request now, and may save one.
     const all = [...open, ...(isCounted ? known.waiting.values() : []), ...patterns];
-    const asked = new Map(all.map((pattern) => [pattern.key, pattern]));
-    return { patterns: [...asked.values()].slice(0, mostAsked), isCounted };
+    return { patterns: [...mapByKey(all).values()].slice(0, mostAsked), isCounted };
   }
 
   #isToBeCounted({ endpoint, facts }: ExistenceQuestion): boolean {
@@ -207,7 +218,10 @@ export class Existence {
   }
 
   #isOpen(question: ExistenceQuestion, pattern: AskedPattern, since: number | undefined): boolean {
-    if (this.answer(question.endpoint, pattern.key, since) !== undefined) return false;
+    const answer = this.answer(question.endpoint, pattern.key, since);
+    // A match that was found by a question without facts contradicts them when it is found again.
+    const isUntold = since === undefined && answer?.exists === true && question.facts !== undefined;
+    if (answer !== undefined && !isUntold) return false;
     return since !== undefined || this.verified(question, pattern) === undefined;
   }
 
@@ -263,9 +277,17 @@ export class Existence {
       url: endpoint.url,
       until: found === undefined && triples === undefined ? seenAt + failureForMs : 0,
       answers: this.#withAnswers(before.answers, answered, seen),
-      freshness: isSame ? { seenAt, until: seenAt + this.#freshMs(facts, seen), of: facts.seenAt } : before.freshness,
+      isSlow: isCounted ? seen.isSlow : before.isSlow === true,
+      freshness: isSame
+        ? {
+            seenAt,
+            until: seenAt + this.#freshMs(facts, seen.isSlow && before.isSlow === true, seenAt),
+            of: { seenAt: facts.seenAt, triples },
+          }
+        : before.freshness,
       uncountedUntil: isUncounted ? seenAt + this.#options.keepMs : before.uncountedUntil,
-      waiting: new Map([...before.waiting].filter(([key]) => !answered.includes(key))),
+      // What an endpoint cannot answer must not keep it from counting.
+      waiting: mapByKey([...before.waiting.values()].filter(({ key }) => !patterns.some((asked) => asked.key === key))),
     });
   }
 
@@ -284,10 +306,13 @@ export class Existence {
     return answers;
   }
 
-  /** Where counting is slow, a tenth of the time for which the data have been as described: heuristic freshness of RFC 9111, 4.2.2. */
-  #freshMs(facts: SourceFacts, { seenAt, isSlow }: Seen): number {
+  /**
+   * Where counting took long twice in a row, a tenth of the time for which the data have been as described (heuristic freshness of
+   * RFC 9111, 4.2.2), at most four times as long as else.
+   */
+  #freshMs(facts: SourceFacts, isSlow: boolean, now: number): number {
     const { keepMs } = this.#options;
-    return isSlow ? Math.max(keepMs, Math.min(dayMs, (seenAt - facts.seenAt) / 10)) : keepMs;
+    return isSlow ? Math.max(keepMs, Math.min(4 * keepMs, (now - facts.seenAt) / 10)) : keepMs;
   }
 }
 
@@ -312,8 +337,25 @@ interface Seen extends Existing {
   readonly isSlow: boolean;
 }
 
-/** Facts are those of default graphs. */
-const isInGraph = ({ text }: AskedPattern): boolean => text.startsWith("GRAPH");
+/** Facts are those of default graphs. The text of a pattern may be written only when it is read. */
+const isInGraph = ({ key }: AskedPattern): boolean => / GRAPH (?:\?|<[^<>]*>)$/u.test(key);
+
+const mapByKey = (patterns: readonly AskedPattern[]): ReadonlyMap<string, AskedPattern> =>
+  new Map(patterns.map((pattern) => [pattern.key, pattern]));
+
+/**
+ * The patterns that wait, where there are too many: half of the places are for those that were asked before, which come again and
+ * again, the longest unasked first; the others for the newest.
+ */
+function foremost(patterns: readonly AskedPattern[], answers: Known["answers"]): readonly AskedPattern[] {
+  if (patterns.length <= mostAsked) return patterns;
+  const askedAt = ({ key }: AskedPattern): number => answers.get(key)?.seenAt ?? Number.POSITIVE_INFINITY;
+  const recurring = patterns
+    .filter(({ key }) => answers.has(key))
+    .toSorted((one, other) => askedAt(one) - askedAt(other));
+  const kept = recurring.slice(0, mostAsked / 2);
+  return [...kept, ...patterns.filter((pattern) => !kept.includes(pattern)).slice(kept.length - mostAsked)];
+}
 
 /**
  * Counts the triples, or finds any, first, and finds any last: an answer without both may be that of an empty endpoint, or cut at

@@ -168,10 +168,16 @@ export class SourceVerifier {
     const exclusions = since === undefined ? this.#unverified(all) : this.doubtful(all);
     if (exclusions === undefined) return verdict;
     const questions = exclusions.list.map((exclusion) => this.#questionOf(exclusion));
-    const onContradiction = this.#onContradiction;
+    const changed = new Set<string | undefined>();
+    const onContradiction = (contradiction: Contradiction): void => {
+      changed.add(contradiction.endpoint.id);
+      this.#onContradiction(contradiction);
+    };
     await this.#options.existence.ask(questions, { ...asking, since, timeoutMs: verifyingMs, onContradiction });
     for (const question of questions) {
-      const how = this.#judge(question, since);
+      const found = this.#judge(question, since);
+      // Its data are others than those that leave it out.
+      const how = found === "unverified" && changed.has(question.endpoint.id) ? "refuted" : found;
       if (how !== undefined) verdict[how].push(question.endpoint.id ?? question.endpoint.url);
     }
     return verdict;
@@ -276,12 +282,13 @@ export class SourceVerifier {
     for (const question of questions) {
       for (const pattern of question.patterns) {
         const seen = this.#options.existence.verified(question, pattern);
-        if (seen === undefined) return undefined;
-        at = Math.min(at, seen.seenAt);
-        until = Math.min(until, seen.until);
+        at = Math.min(at, seen?.seenAt ?? at);
+        until = Math.min(until, seen?.until ?? Number.NEGATIVE_INFINITY);
       }
     }
+    // Also where another endpoint cannot be verified.
     for (const question of questions) this.#options.existence.postpone(question);
+    if (until === Number.NEGATIVE_INFINITY) return undefined;
     const verified = { at, until };
     this.#verified.set(exclusions, verified);
     return verified;

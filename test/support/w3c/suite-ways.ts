@@ -197,15 +197,15 @@ const besideTriple = "<urn:w3c:beside> <urn:w3c:beside> <urn:w3c:beside> .\n";
  * `beside` alone has is asked for in front, because a query for one endpoint only would be sent there whole.
  */
 function wrappedQuery(text: string, base: string, places: { endpoints: readonly string[]; beside: string }): string {
-  const query = parseQuery(`BASE <${base}>
-${text}`).ast;
+  const { ast: query, prologue } = parseQuery(`BASE <${base}>\n${text}`);
   const node = DataFactory.namedNode("urn:w3c:beside");
   const inFront = service(places.beside, { type: "bgp", triples: [{ subject: node, predicate: node, object: node }] });
   const where = [inFront, ...createWrapper(places.endpoints)(query.where ?? [])];
   // Full IRIs, because sparqljs prints some local names without their backslashes.
   const wrapped: Query = { ...query, where, prefixes: {} };
   if ("from" in wrapped) delete wrapped.from;
-  return `BASE <${base}>\n${new sparqljs.Generator({}).stringify(wrapped)}`;
+  // The text may have a base of its own, against which IRIs are made.
+  return `BASE <${prologue.base ?? base}>\n${new sparqljs.Generator({}).stringify(wrapped)}`;
 }
 
 const service = (url: string, pattern: Pattern): Pattern => ({
