@@ -50,8 +50,8 @@ it.each(["virtuoso", "fuseki", ...embedded])(
         });
         return { requests, verified: existence.verified({ endpoint, patterns, facts }, { ...lacks, key: "unasked" }) };
       };
-      expect(await ask(triples, [lacks])).toMatchObject({ requests: 1, verified: { of: 1 } });
-      expect(await ask(triples, [])).toMatchObject({ requests: 1, verified: { of: 1 } });
+      expect(await ask(triples, [lacks])).toMatchObject({ requests: 1, verified: { of: { seenAt: 1, triples } } });
+      expect(await ask(triples, [])).toMatchObject({ requests: 1, verified: { of: { seenAt: 1, triples } } });
       expect(contradictions).toEqual([]);
       await ask(triples, [lacks, has]);
       expect(await ask(triples - 1, [lacks])).toMatchObject({ verified: undefined });
