@@ -63,6 +63,18 @@ function endOfString(bytes: Uint8Array, from: number): number {
   return at;
 }
 
+/** Index of the quote that ends a string in a deep value; beyond the bytes when it goes on, one further after a backslash. */
+function endOfDeepString(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  let at = from;
+  while (at < length) {
+    const byte = bytes[at]!;
+    if (byte === quote) return at;
+    at += byte === backslash ? 2 : 1;
+  }
+  return at;
+}
+
 /**
  * Reads one JSON document, results (SPARQL 1.1 Query Results JSON Format) or a graph. Rows are the objects directly in
  * `results.bindings`. "Deep" is the inside of a value whose keys do not matter, such as `results.bindings`; what lies around is
@@ -198,52 +210,48 @@ export class JsonReader implements TupleReader {
     }
   }
 
-  /** The hot path: follows strings and brackets only, until the value that began at the floor is closed. */
+  /** The hot path, in local variables: follows strings and brackets only, until the value that began at the floor is closed. */
   #scanDeep(chunk: Uint8Array, from: number): number {
     const { length } = chunk;
     const floor = this.#floor;
+    const rowDepth = this.#rowDepth;
     let depth = this.#depth;
-    let at = this.#inString ? this.#behindString(chunk, from) : from;
+    let isBroken = false;
+    let rows = 0;
+    let rowEnd = this.lastRowEnd;
+    let { deepest } = this;
+    let at = this.#inString ? endOfDeepString(chunk, this.#escaped ? from + 1 : from) + 1 : from;
     while (at < length && depth > floor) {
       const byte = chunk[at]!;
       at += 1;
       // Square brackets differ from curly ones in this bit only.
       const bracket = byte | 0x20;
-      if (byte === quote) at = this.#behindString(chunk, at);
+      if (byte === quote) at = endOfDeepString(chunk, at) + 1;
       else if (bracket === openObject) {
         depth += 1;
-        if (depth > this.deepest) this.deepest = depth;
+        if (depth > deepest) deepest = depth;
       } else if (bracket === closeObject) {
         depth -= 1;
-        if (depth === this.#rowDepth) this.#endRow(at);
-      } else if (byte === backslash) return this.#fail(brokenDocument);
+        if (depth === rowDepth) {
+          rows += 1;
+          rowEnd = at;
+        }
+      } else if (byte === backslash) {
+        isBroken = true;
+        break;
+      }
     }
     this.#depth = depth;
-    this.#pauseDeep(chunk, from, at);
-    return at;
-  }
-
-  /** Index behind the end of a string in a deep value. */
-  #behindString(bytes: Uint8Array, from: number): number {
-    const { length } = bytes;
-    let at = this.#escaped ? from + 1 : from;
-    this.#escaped = false;
-    while (at < length) {
-      const byte = bytes[at]!;
-      if (byte === quote) {
-        this.#inString = false;
-        return at + 1;
-      }
-      at += byte === backslash ? 2 : 1;
-    }
-    this.#inString = true;
-    this.#escaped = at > length;
-    return length;
-  }
-
-  #endRow(at: number): void {
-    this.#rows += 1;
-    this.lastRowEnd = at;
+    this.deepest = deepest;
+    this.#rows += rows;
+    this.lastRowEnd = rowEnd;
+    if (isBroken) return this.#fail(brokenDocument);
+    // A string without an end in this chunk goes on in the next one; its last byte may be a backslash.
+    this.#inString = at > length;
+    this.#escaped = at > length + 1;
+    const end = Math.min(at, length);
+    this.#pauseDeep(chunk, from, end);
+    return end;
   }
 
   #pauseDeep(chunk: Uint8Array, from: number, end: number): void {
