@@ -1,11 +1,12 @@
 import { FedwayError } from "../errors/fedway-error.ts";
+import { unknownId } from "../errors/unknown-id.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import type { EndpointModels } from "../registry/model.ts";
 import { schemaViewInTurns } from "../registry/schema.ts";
 import { plainText } from "../rdf/display-text.ts";
 import type { Finder } from "../registry/find.ts";
 import type { DescriptionService } from "../registry/descriptions.ts";
-import { knownDescription, knownEndpoint } from "./tools/describe-endpoint.ts";
+import { knownDescription } from "./tools/describe-endpoint.ts";
 import type { ResultStore } from "./results/result-store.ts";
 import { resultPart, resultUri } from "./results/show-result.ts";
 import { skillText } from "./skill.ts";
@@ -102,7 +103,8 @@ async function readView(
   uri: string,
   { name, part }: { readonly name: string; readonly part: "schema" | "void" },
 ): Promise<ResourceContent> {
-  const { id } = knownEndpoint(catalog, name);
+  const id = catalog.byId(name.toLowerCase())?.id;
+  if (id === undefined) throw unknownId("endpoint", name, catalog);
   const description = await knownDescription(descriptions, id);
   const view = { detail: part === "void" ? part : "lines", maxTokens: mostSchemaTokens } as const;
   const { text } = await schemaViewInTurns(description, { ...view, examples: finder.valueExamples(id) });

@@ -1,11 +1,48 @@
-import { editDistance } from "../errors/nearest.ts";
-import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
+import { editDistance, nearest } from "../errors/nearest.ts";
+import { unknownId } from "../errors/unknown-id.ts";
+import type { Catalog, CatalogEntry, Federation } from "../registry/catalog.ts";
 import { splitGraphs } from "../sparql/default-graphs.ts";
 import { downLast } from "./offer-endpoints.ts";
 import type { PlanContext } from "./plan-request.ts";
 
 /** Longer URLs are not looked up. */
 export const longestTarget = 2_048;
+
+/** An endpoint or a federation of the catalogue. */
+export type NamedPlace = { readonly entry: CatalogEntry } | { readonly federation: Federation };
+
+/**
+ * The endpoint or federation that people and models name, by an id in any case or a URL, in angle brackets or not.
+ * @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are most like it, federations first
+ */
+export function placeNamed(name: string, catalog: Catalog): NamedPlace {
+  const bare = name.trim().replace(/^<(.*)>$/s, "$1");
+  for (const id of [bare, bare.toLowerCase()]) {
+    const [known, named] = [catalog.byId(id), catalog.federation(id)];
+    if (known) return { entry: known };
+    if (named) return { federation: named };
+  }
+  const federation = catalog.federationByUrl(bare);
+  if (federation) return { federation };
+  const entry = entryMeant(bare, catalog);
+  if (entry) return { entry };
+  const alike = [catalog.federations, catalog.entries].flatMap((known) =>
+    nearest(
+      bare,
+      known.map(({ id }) => id),
+    ),
+  );
+  throw unknownId("endpoint", bare, { alike });
+}
+
+/** The endpoints that are named, of a federation all its members. @throws FedwayError as `placeNamed` */
+export function entriesNamed(names: readonly string[], catalog: Catalog): readonly CatalogEntry[] {
+  const entries = names.flatMap((name) => {
+    const place = placeNamed(name, catalog);
+    return "entry" in place ? place.entry : catalog.membersOf(place.federation);
+  });
+  return [...new Set(entries)];
+}
 
 /** The entry that a SERVICE target names, if it is certain which. */
 export function entryMeant(iri: string, catalog: Catalog): CatalogEntry | undefined {

@@ -281,6 +281,8 @@ export const modules: readonly Module[] = [
     name: "agent",
     imports: [
       ...whole("html.ts", "query", "diagnosis", "rdf", "registry"),
+      // Names of endpoints and federations are read as in queries.
+      { module: "plan", files: ["meant-entries.ts"] },
       { module: "outbound", files: ["model-api.ts", "request-budget.ts"] },
       { module: "results", files: ["json-structure.ts", "json-terms.ts"] },
       tracer,

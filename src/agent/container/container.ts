@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { unknownId } from "../../errors/unknown-id.ts";
+import { entriesNamed } from "../../plan/meant-entries.ts";
 import { type Catalog, describeAdvice } from "../../registry/catalog.ts";
 import type { EndpointModels } from "../../registry/model.ts";
 import { sourcesOf } from "../grammar/places.ts";
@@ -13,7 +13,7 @@ import { type Schema, schemaOf } from "./schema.ts";
 import { textOf, writeDraft } from "./write-query.ts";
 
 interface ContainerParts extends JudgeParts {
-  readonly catalog: Pick<Catalog, "byId" | "entries" | "federation" | "federations" | "membersOf">;
+  readonly catalog: Catalog;
   readonly models: EndpointModels;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -161,15 +161,10 @@ const following = ({ step }: Step): readonly NumberedList["step"][] => {
 };
 
 function endpointsOf(ids: readonly string[], { catalog }: ContainerParts): readonly string[] {
-  const endpoints = ids.flatMap((id) => {
-    const federation = catalog.byId(id) ? undefined : catalog.federation(id);
-    return federation ? catalog.membersOf(federation).map((member) => member.id) : [id];
-  });
-  const unknown = endpoints.find((id) => !catalog.byId(id));
-  if (unknown !== undefined) throw unknownId("endpoint", unknown, catalog);
+  const endpoints = entriesNamed(ids, catalog).map(({ id }) => id);
   if (endpoints.length === 0)
     throw refused("No endpoint is named.", "Give ids of endpoints or of a federation as value.");
-  return [...new Set(endpoints)].slice(0, mostEndpoints);
+  return endpoints.slice(0, mostEndpoints);
 }
 
 /** Drafts by handle, for their owners. */

@@ -1,8 +1,8 @@
 import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { unknownId } from "../../errors/unknown-id.ts";
-import type { Catalog, CatalogEntry, PublishedFacts } from "../../registry/catalog.ts";
+import { placeNamed } from "../../plan/meant-entries.ts";
+import type { Catalog, Federation, PublishedFacts } from "../../registry/catalog.ts";
 import { PrefixTable, partsOf, schemaViewInTurns } from "../../registry/schema.ts";
 import { type EndpointModels, joinsOf } from "../../registry/model.ts";
 import type { Finder } from "../../registry/find.ts";
@@ -78,9 +78,9 @@ interface Description {
 export async function describeForAgent(parts: DescribeParts, request: Description): Promise<Reply> {
   const { catalog, descriptions } = parts;
   const { endpoint, detail, maxTokens } = request;
-  if (catalog.byId(endpoint) === undefined && catalog.federation(endpoint) !== undefined)
-    return describeFederation(parts, request);
-  const { id, defaultGraphs } = knownEndpoint(catalog, endpoint);
+  const place = placeNamed(endpoint, catalog);
+  if ("federation" in place) return describeFederation(parts, place.federation, request);
+  const { id, defaultGraphs } = place.entry;
   const facts = catalog.published.facts(id);
   const stored = await descriptions.get(id);
   if (stored === undefined && facts !== undefined && facts.terms.size > 0) {
@@ -130,11 +130,10 @@ function publishedText(id: string, facts: PublishedFacts, maxTokens: number) {
 }
 
 /** The merged schema of the members, as that of one endpoint. @throws FedwayError `DESCRIPTION_UNKNOWN` */
-async function describeFederation(parts: DescribeParts, request: Description): Promise<Reply> {
-  const { endpoint, detail } = request;
-  const model = parts.finder.federation(endpoint);
+async function describeFederation(parts: DescribeParts, { id }: Federation, request: Description): Promise<Reply> {
+  const model = parts.finder.federation(id);
   if (model === undefined)
-    throw new FedwayError("DESCRIPTION_UNKNOWN", `No member of the federation "${endpoint}" has been described yet.`);
+    throw new FedwayError("DESCRIPTION_UNKNOWN", `No member of the federation "${id}" has been described yet.`);
   const { description, members, known } = model;
   const head = `federation of ${members.length} endpoints, ${known.length} described; query it as one endpoint, without SERVICE`;
   const table = PrefixTable.of(description);
@@ -142,9 +141,9 @@ async function describeFederation(parts: DescribeParts, request: Description): P
     head,
     table,
     joins: unlikeJoins(parts, known, table),
-    examples: oncePerProperty(known.flatMap((id) => parts.finder.valueExamples(id))),
+    examples: oncePerProperty(known.flatMap((member) => parts.finder.valueExamples(member))),
   });
-  return replyOf({ federation: endpoint }, view, { detail });
+  return replyOf({ federation: id }, view, { detail: request.detail });
 }
 
 interface ViewParts {
@@ -229,18 +228,6 @@ const joinTexts = ({ models, finder }: DescribeParts, id: string, table: PrefixT
   ...unlikeKeys(finder, id).map((join) => unlikeText(join, table)),
   ...joinsOf(models, id).map((join) => joinText(join, table)),
 ];
-
-/** The entry with this id or URL. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */
-export function knownEndpoint(catalog: Catalog, named: string): CatalogEntry {
-  const name = named.trim().replace(/^<(.*)>$/, "$1");
-  const url = URL.parse(name)?.href;
-  const entry =
-    catalog.byId(name) ??
-    catalog.byId(name.toLowerCase()) ??
-    (url && (catalog.byUrl(url) ?? catalog.published.byOtherUrl(url)?.entry));
-  if (entry) return entry;
-  throw unknownId("endpoint", name, catalog);
-}
 
 /** Known data of an endpoint. @throws FedwayError `DESCRIPTION_UNKNOWN` */
 export async function knownDescription(

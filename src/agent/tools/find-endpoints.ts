@@ -85,7 +85,7 @@ function shownHit(hit: LinkedEndpoint, mostTokens: number) {
 interface ClassTerms {
   /** Null for properties whose class is not known. */
   readonly iri: string | null;
-  readonly count: number;
+  readonly count: HitTerm["count"];
   readonly properties: HitTerm[];
 }
 
@@ -94,7 +94,7 @@ function classesOf(terms: readonly HitTerm[], mostTokens: number) {
   const found = new Map<string | null, ClassTerms>();
   const counts = new Map(terms.map(({ iri, count }) => [iri, count]));
   const of = (iri: string | null): ClassTerms => {
-    const group = found.get(iri) ?? { iri, count: counts.get(iri ?? "") ?? -1, properties: [] };
+    const group = found.get(iri) ?? { iri, count: counts.get(iri ?? ""), properties: [] };
     found.set(iri, group);
     return group;
   };
@@ -109,11 +109,16 @@ function classesOf(terms: readonly HitTerm[], mostTokens: number) {
     else of(domain).properties.push(term);
   }
   return Array.from(found.values(), ({ iri, count, properties }) => {
-    const name = iri === null ? "of any class" : `${bracketedIri(iri)}${count < 0 ? "" : ` (${count})`}`;
+    const name = iri === null ? "of any class" : `${bracketedIri(iri)}${countText(count)}`;
     const listed = properties.map(propertyText).join(", ");
     return { iri, properties: properties.map((each) => each.iri), line: listed === "" ? name : `${name}: ${listed}` };
   });
 }
+
+const countText = (count: HitTerm["count"]): string =>
+  count === undefined
+    ? ""
+    : ` (${count.status === "lowerBound" || count.status === "exists" ? ">=" : ""}${count.value})`;
 
 function propertyText({ iri, ranges, datatype }: HitTerm): string {
   const [range] = ranges;

@@ -3,9 +3,9 @@ import { Type } from "typebox";
 import type { Catalog } from "../../registry/catalog.ts";
 import type { Finder } from "../../registry/find.ts";
 import { plainText } from "../../rdf/display-text.ts";
+import { entriesNamed, placeNamed } from "../../plan/meant-entries.ts";
 import { nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";
-import { knownEndpoint } from "./describe-endpoint.ts";
 
 type Example = Awaited<ReturnType<Finder["findExamples"]>>[number]["example"];
 
@@ -42,7 +42,7 @@ export const findExamples = ({ catalog, finder }: Parts) =>
     output: { examples: "array", left_out: "integer" },
     profiles: ["full"],
     async run({ question, endpoints, limit = defaultLimit }, { hint, signal }) {
-      const targets = namesIn(endpoints)?.map((name) => knownEndpoint(catalog, name).url);
+      const targets = namesIn(endpoints)?.flatMap((name) => targetsOf(name, catalog));
       const hits = await finder.findExamples({ question, targets, limit, signal });
       const found = withinBudget(hits.map(({ example, score }) => shown(example, score, catalog)));
       const left = hits.length - found.length;
@@ -59,6 +59,13 @@ export const findExamples = ({ catalog, finder }: Parts) =>
       };
     },
   });
+
+/** Queries of a federation are for it, or for any of its members. */
+function targetsOf(name: string, catalog: Catalog): readonly string[] {
+  const place = placeNamed(name, catalog);
+  const own = "federation" in place ? [place.federation.id] : [];
+  return [...own, ...entriesNamed([name], catalog).map(({ url }) => url)];
+}
 
 type Shown = ReturnType<typeof shown>;
 

@@ -1,5 +1,7 @@
 import { itemAt } from "../../values.ts";
 import { Type } from "typebox";
+import { entriesNamed } from "../../plan/meant-entries.ts";
+import type { Catalog } from "../../registry/catalog.ts";
 import type { Finder } from "../../registry/find.ts";
 import { bracketedIri, iriParts, plainText, valueText } from "../../rdf/display-text.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
@@ -8,8 +10,13 @@ import { defineTool } from "../tool.ts";
 const mostUses = 5;
 const longestTerm = 300;
 
+interface Parts {
+  readonly catalog: Catalog;
+  readonly finder: Pick<Finder, "searchTerms">;
+}
+
 /** Which IRIs, and which values in data, stand for a word. */
-export const searchTerms = ({ finder }: { readonly finder: Pick<Finder, "searchTerms"> }) =>
+export const searchTerms = ({ catalog, finder }: Parts) =>
   defineTool({
     name: "search_terms",
     title: "Search terms",
@@ -28,7 +35,8 @@ export const searchTerms = ({ finder }: { readonly finder: Pick<Finder, "searchT
     profiles: ["full", "small"],
     async run({ query, kind, endpoints, limit = 10 }, { hint, signal }) {
       const labels = labelsIn(query);
-      const own = { endpoints: namesIn(endpoints), limit, signal };
+      const names = namesIn(endpoints);
+      const own = { endpoints: names && entriesNamed(names, catalog).map(({ id }) => id), limit, signal };
       const answers = await Promise.all(
         labels.map((label) => {
           const { text, kind: meant } = kindMeant(label);

@@ -2,7 +2,7 @@ import type { Repair } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Planner } from "../../plan/create-planner.ts";
 import type { KnownSources, PlanContext } from "../../plan/plan-request.ts";
-import { entryMeant } from "../../plan/meant-entries.ts";
+import { entryMeant, placeNamed } from "../../plan/meant-entries.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import type { EndpointModels } from "../../registry/model.ts";
 import type { Finder } from "../../registry/find.ts";
@@ -42,14 +42,11 @@ export interface Place {
 /** The place that a request means. @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN` */
 export function placeMeant({ endpoint, federation }: CheckRequest, { catalog }: CheckOptions): Place {
   if (endpoint !== undefined && federation === undefined) {
-    const name = endpoint.trim().replace(/^<(.*)>$/s, "$1");
-    const entry = catalog.byId(name) ?? catalog.byId(name.toLowerCase()) ?? entryMeant(name, catalog);
-    if (entry) {
-      const isUrl = name.includes("://");
-      return { endpointId: entry.id, repairs: isUrl ? [] : repaired(endpoint, entry.id) };
-    }
-    if (!catalog.federation(name)) throw unknownId("endpoint", name, catalog);
-    return { federationId: name, repairs: repaired(endpoint, name) };
+    const place = placeNamed(endpoint, catalog);
+    if ("federation" in place)
+      return { federationId: place.federation.id, repairs: repaired(endpoint, place.federation.id) };
+    const { id } = place.entry;
+    return { endpointId: id, repairs: endpoint.includes("://") ? [] : repaired(endpoint, id) };
   }
   if (federation === undefined) return { repairs: [] };
   const known = catalog.federation(federation.trim()) ?? catalog.federation(federation.trim().toLowerCase());

@@ -38,6 +38,7 @@ export function federationModel(
   if (all.length === 0) return undefined;
   const known = members.filter((id) => models.get(id)?.described !== undefined);
   const isWhole = all.length === members.length;
+  const together = isWhole && areOneBuild(all) ? sumOf : atLeast;
   const { id, title } = federation;
   const labels = new Map(
     all
@@ -53,9 +54,12 @@ export function federationModel(
     startedAt: itemAt(all.map((each) => each.startedAt).toSorted(), 0),
     finishedAt: itemAt(all.map((each) => each.finishedAt).toSorted(), all.length - 1),
     unfinished: false,
-    classPartitions: mergedClasses(all),
+    classPartitions: mergedClasses(all, together),
     classesComplete: isWhole && all.every((each) => each.classesComplete),
-    propertyPartitions: mergedProperties(all.flatMap((each) => [...each.propertyPartitions, ...knownEnds(each)])),
+    propertyPartitions: mergedProperties(
+      { counted: all.flatMap((each) => each.propertyPartitions), ends: all.flatMap(knownEnds) },
+      together,
+    ),
     propertiesComplete: isWhole && all.every((each) => each.propertiesComplete),
     languages: [...new Set(all.flatMap(({ languages }) => languages))],
     namespaces: [...new Set(all.flatMap(({ namespaces }) => namespaces))],
@@ -71,31 +75,45 @@ export function federationModel(
 
 const seen = { status: "exact", record: 0 } as const;
 
-function mergedClasses(all: readonly DescribedSchema[]): readonly ClassPartition[] {
-  const found = new Map<
-    string,
-    { readonly entities: (KnownCount | undefined)[]; readonly properties: KnownProperty[] }
-  >();
+/** How the members' counts of a class or property become that of the federation; an unknown one is undefined. */
+type Together = (counts: readonly (KnownCount | undefined)[]) => Count | undefined;
+
+/** Knowledge of the members about a property. */
+interface PropertyDraft {
+  /** Once a member, with its count. */
+  readonly counted: KnownProperty[];
+  /** With the classes at its ends; the counts are those of other partitions. */
+  readonly ends: KnownProperty[];
+}
+
+function mergedClasses(all: readonly DescribedSchema[], together: Together): readonly ClassPartition[] {
+  const found = new Map<string, PropertyDraft & { readonly entities: (KnownCount | undefined)[] }>();
   const draftOf = (iri: string) => {
-    const draft = found.get(iri) ?? { entities: [], properties: [] };
+    const draft = found.get(iri) ?? { entities: [], counted: [], ends: [] };
     found.set(iri, draft);
     return draft;
   };
   for (const described of all) {
+    const own = new Set<string>();
     for (const { class: iri, entities, properties } of described.classPartitions) {
       const draft = draftOf(iri);
       draft.entities.push(entities);
-      draft.properties.push(...properties);
+      draft.counted.push(...properties);
+      for (const { property } of properties) own.add(`${iri} ${property}`);
     }
     for (const { subjectClasses, ...property } of knownEnds(described)) {
-      for (const iri of subjectClasses) draftOf(iri).properties.push(property);
+      for (const iri of subjectClasses) {
+        draftOf(iri).ends.push(property);
+        // All of a property that has one class is of that class.
+        if (subjectClasses.length === 1 && !own.has(`${iri} ${property.property}`)) draftOf(iri).counted.push(property);
+      }
     }
   }
-  return Array.from(found, ([iri, { entities, properties }]) => ({
+  return Array.from(found, ([iri, { entities, counted, ends }]) => ({
     class: iri,
     ...seen,
-    entities: atLeast(entities),
-    properties: mergedProperties(properties.filter(({ property }) => property !== rdfType)),
+    entities: together(entities),
+    properties: mergedProperties({ counted, ends }, together).filter(({ property }) => property !== rdfType),
     propertiesComplete: false,
   })).toSorted(
     (one, other) => (other.entities?.value ?? -1) - (one.entities?.value ?? -1) || order(one.class, other.class),
@@ -127,13 +145,14 @@ function knownEnds(
   });
 }
 
-function mergedProperties(all: readonly KnownProperty[]): readonly PropertyPartition[] {
+function mergedProperties({ counted, ends }: PropertyDraft, together: Together): readonly PropertyPartition[] {
+  const counts = Map.groupBy(counted, ({ property }) => property);
   const merged = Array.from(
-    Map.groupBy(all, ({ property }) => property),
+    Map.groupBy([...counted, ...ends], ({ property }) => property),
     ([property, parts]): PropertyPartition => ({
       property,
       ...seen,
-      triples: atLeast(parts.map(({ triples }) => triples)),
+      triples: together((counts.get(property) ?? []).map(({ triples }) => triples)),
       objectClasses: distinct(parts.flatMap(({ objectClasses }) => objectClasses)),
       datatypes: distinct(parts.flatMap(({ datatypes }) => datatypes)),
       objectsComplete: parts.every(({ objectsComplete }) => objectsComplete),
@@ -146,6 +165,33 @@ function mergedProperties(all: readonly KnownProperty[]): readonly PropertyParti
 
 const distinct = (ends: readonly { readonly iri: string }[]) =>
   [...new Set(ends.map(({ iri }) => iri))].map((iri) => Object.assign({ iri }, seen));
+
+/**
+ * The members are all shards of one build, which has each triple once: a class that several have is at as many as their builder says.
+ */
+function areOneBuild(all: readonly DescribedSchema[]): boolean {
+  if (all.some(({ built }) => built === undefined)) return false;
+  const parts = all.flatMap(({ built }, member) =>
+    (built?.parts ?? []).map((part) => ({ class: part.class, parts: part.parts, member })),
+  );
+  const stated = Map.groupBy(parts, (part) => part.class);
+  const having = Map.groupBy(
+    all.flatMap(({ classPartitions }, member) => classPartitions.map((each) => ({ class: each.class, member }))),
+    (each) => each.class,
+  );
+  const isStated = (iri: string, members: readonly { readonly member: number }[]): boolean => {
+    const own = stated.get(iri) ?? [];
+    const isAtEach = members.every(({ member }) => own.some((part) => part.member === member));
+    return own.every((part) => part.parts === own.length) && (isAtEach || (members.length === 1 && own.length === 0));
+  };
+  return having.size > 0 && [...having].every(([iri, members]) => isStated(iri, members));
+}
+
+/** The sum of exact counts. */
+function sumOf(counts: readonly (KnownCount | undefined)[]): Count | undefined {
+  if (counts.length === 0 || counts.some((count) => count?.status !== "exact")) return atLeast(counts);
+  return { value: counts.reduce((sum, count) => sum + (count?.value ?? 0), 0), status: "exact", record: 0 };
+}
 
 /** The largest of the members' counts: they may hold the same triples, so there is no sum. */
 function atLeast(counts: readonly (KnownCount | undefined)[]): Count | undefined {

@@ -65,6 +65,8 @@ describe("find_examples", () => {
     const places = await find("cities in Iceland", { endpoints: "places" });
     expect(places[0]?.question).toBe("Which cities are in Iceland?");
     expect(places.every(({ endpoints }) => endpoints.includes("places"))).toBe(true);
+    const all = await find("cities in Iceland", { endpoints: "Examples" });
+    expect(all[0]?.question).toBe("Which cities are in Iceland?");
     const { problem } = await call("find_examples", { question: "cities", endpoints: "placs" });
     expect(problem).toMatchObject({ code: "ENDPOINT_UNKNOWN" });
   });
@@ -105,6 +107,11 @@ describe("what agents have run", () => {
     await call("run_query", { query, question: "What are people called?" });
     await call("run_query", { query: query.replace("?name }", "?name"), question: "What are persons called exactly?" });
     await call("run_query", { query: `${query} # untold` });
+    const bare = "SELECT ?name { ?person <http://xmlns.com/foaf/0.1/name> ?name } LIMIT 4";
+    await call("run_query", { query: bare, endpoint: "examples", question: "What are all people called?" });
+    const over = await find("What are all people called?", { endpoints: "examples" });
+    const kept = { question: "What are all people called?", endpoints: ["examples"] };
+    expect(over).toContainEqual(expect.objectContaining(kept));
     const found = await find("What are people called?");
     expect(found[0]).toMatchObject({
       question: "What are people called?",

@@ -42,7 +42,8 @@ const published: PublishedFacts = {
   resourceSpaces: new Map(),
 };
 const entries = [catalogEntry("places"), catalogEntry("parliament")];
-const catalog = createCatalog(entries, [], { publicUrl: "http://fedway.example" });
+const both = { id: "land", title: "Land", members: ["places", "parliament"], memberKeywords: [] };
+const catalog = createCatalog(entries, [], { publicUrl: "http://fedway.example", federations: [both] });
 const { finder } = describedModels({
   entries,
   catalog,
@@ -52,7 +53,7 @@ const { finder } = describedModels({
 });
 afterAll(() => finder.close());
 
-const tool = searchTerms({ finder });
+const tool = searchTerms({ catalog, finder });
 interface Found {
   readonly lists?: readonly { readonly query: string }[];
   readonly terms?: readonly { readonly kind: string }[];
@@ -110,5 +111,19 @@ describe("search_terms", () => {
     expect(lines).toContainEqual(`<${ex}bornOn> property "bornOn" in parliament (?, published)`);
     const endpoints = [{ id: "parliament", count: null, published: published.provenance }];
     expect(data.terms).toContainEqual(expect.objectContaining({ endpoints, endpoints_total: 1 }));
+  });
+  it.each([
+    "land",
+    "Land",
+    "http://fedway.example/federations/land/sparql",
+    "places",
+    "<http://places.example/sparql>",
+  ])("searches what %s names", async (endpoints) => {
+    const { data } = await answer("population", { endpoints });
+    expect(data.terms).toContainEqual(expect.objectContaining({ iri: `${ex}population` }));
+  });
+  it("refuses a name that nothing has, with the nearest ones, federations first", async () => {
+    const asked = answer("population", { endpoints: "lands" });
+    await expect(asked).rejects.toMatchObject({ code: "ENDPOINT_UNKNOWN", details: { next: 'Did you mean "land"?' } });
   });
 });

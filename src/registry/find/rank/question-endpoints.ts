@@ -4,12 +4,12 @@ import type { EndpointTables } from "../tables/endpoint-tables.ts";
 import { clamped, type QuestionRanking, rankQuestion } from "./question-ranking.ts";
 import type { DescribedSchema } from "../../model/described-schema.ts";
 import type { EndpointModel, EndpointModels } from "../../model/endpoint-models.ts";
+import type { KnownCount, TermKind } from "../../model/schema.ts";
 import { oneSentence } from "../../schema/one-sentence.ts";
 import { builtParts, partSentence } from "../../schema/part-lines.ts";
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import type { ValueHit } from "../tables/value-index.ts";
 import { reason } from "./rank-terms.ts";
-import type { SchemaTerm } from "../tables/schema-graph.ts";
 import { itemAt } from "../../../values.ts";
 
 /** A search for endpoints. */
@@ -82,7 +82,11 @@ const namedFirst = (
 };
 
 /** A class or property of a hit, with its neighbours in the schema. */
-interface HitTerm extends SchemaTerm {
+interface HitTerm {
+  readonly kind: TermKind;
+  readonly iri: string;
+  /** Instances or triples; of a federation the sum where its members are shards of one build, else the largest of theirs. */
+  readonly count: KnownCount | undefined;
   /** Of a property: classes that have it, the likeliest first, and classes of its values. */
   readonly domains: readonly string[];
   readonly ranges: readonly string[];
@@ -137,7 +141,7 @@ function linkedHit(
       title: plainText(federation.title, 120),
       sentence: federation.description ?? oneSentence({ described }),
       status: worstOf(merged.members.map(statusOf)),
-      terms: hitTerms(terms, ranked.graph(key), described),
+      terms: hitTerms(terms, ranked.graph(key), { described, models, ids: merged.known }),
     };
   }
   const model = models.get(key);
@@ -148,7 +152,7 @@ function linkedHit(
     title: plainText(entry?.title ?? key, 120),
     sentence: model && sentenceOf(model),
     status: statusOf(key),
-    terms: hitTerms(terms, ranked.graph(key), described),
+    terms: hitTerms(terms, ranked.graph(key), { described, models, ids: [key] }),
     provenance: described === undefined ? published?.provenance : undefined,
   };
 }
@@ -161,10 +165,17 @@ const mostHitTerms = 40;
 
 type ScoredTerms = ReturnType<QuestionRanking["termsOf"]>;
 
+/** The schema of an endpoint or federation, and the described endpoints that it is of. */
+interface HitSchema {
+  readonly described: DescribedSchema | undefined;
+  readonly models: EndpointModels;
+  readonly ids: readonly string[];
+}
+
 function hitTerms(
   scored: ScoredTerms,
   graph: ReturnType<QuestionRanking["graph"]>,
-  described: DescribedSchema | undefined,
+  { described, models, ids }: HitSchema,
 ): readonly HitTerm[] {
   const { nodes = [] } = graph ?? {};
   const scores = new Map(scored.map(({ node, score }) => [node, score]));
@@ -176,11 +187,20 @@ function hitTerms(
   return scored.slice(0, mostHitTerms).map(({ node: { kind, iri, count, domains, ranges } }) => ({
     kind,
     iri,
-    count,
+    count: described === undefined ? claimed(count) : described.term(kind, iri)?.count,
     domains: irisAt(domains),
     ranges: irisAt(ranges),
-    datatype: kind === "property" ? described?.countsOf(iri)?.datatype : undefined,
+    datatype: kind === "property" ? datatypeAt(iri, ids, models) : undefined,
   }));
+}
+
+const claimed = (value: number): KnownCount | undefined => (value < 0 ? undefined : { value, status: "claimed" });
+
+/** The one that all values have at all of these endpoints that are known to have the property. */
+function datatypeAt(property: string, ids: readonly string[], models: EndpointModels): string | undefined {
+  const known = ids.flatMap((id) => models.get(id)?.described?.countsOf(property) ?? []);
+  const [first] = known;
+  return known.every(({ datatype }) => datatype === first?.datatype) ? first?.datatype : undefined;
 }
 
 const longestSentence = 240;

@@ -22,7 +22,7 @@ interface ExampleServiceOptions {
   readonly store: Store;
   readonly models: Pick<EndpointModels, "follow">;
   readonly exampleSets: Pick<Collection<ExampleSet>, "put" | "delete">;
-  readonly catalog: Pick<Catalog, "byId" | "byUrl">;
+  readonly catalog: Pick<Catalog, "byId" | "byUrl" | "federation">;
   readonly asker: Pick<Asker, "ask">;
   readonly clock: { now(): number };
   readonly readTargets: ReadTargets;
@@ -143,8 +143,9 @@ export class ExampleService {
     /** Targets as the catalogue has them, where it does. */
     const targetsOf = ({ targets }: RawExample): readonly string[] =>
       targets.flatMap((target) => {
-        const entry = catalog.byId(target) ?? catalog.byUrl(target);
-        return entry?.url ?? (URL.canParse(target) ? target : []);
+        const known = catalog.byId(target) ?? catalog.byUrl(target) ?? catalog.federation(target);
+        if (known !== undefined) return "url" in known ? known.url : known.id;
+        return URL.canParse(target) ? target : [];
       });
     return found.flatMap((raw) => toExample({ ...raw, targets: targetsOf(raw) }, origin, readTargets) ?? []);
   }

@@ -26,7 +26,7 @@ export interface Example {
   readonly question: string;
   /** A SPARQL query with all of its prefixes; one that failed may be anything. */
   readonly query: string;
-  /** URLs of the endpoints that it asks, without repetition. */
+  /** URLs of the endpoints and ids of the federations that it asks, without repetition. */
   readonly targets: readonly string[];
   readonly origin: ExampleOrigin;
   readonly outcome: ExampleOutcome;
@@ -38,7 +38,7 @@ export interface Example {
 export interface RawExample {
   readonly question: string;
   readonly query: string;
-  /** Endpoints that the query is meant for, as URLs or catalogue ids. */
+  /** Targets that the query is meant for: URLs of endpoints, ids of endpoints and federations. */
   readonly targets: readonly string[];
   /** Namespaces by prefix that its source declares. */
   readonly prefixes?: ReadonlyMap<string, string>;

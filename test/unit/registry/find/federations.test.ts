@@ -3,6 +3,7 @@ import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 import type { Federation } from "../../../../src/registry/catalog.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const ex = "http://zoo.example/ns#";
 const name = propertyPartition(`${ex}animalName`, { triples: 9 });
@@ -36,8 +37,12 @@ const federation = (id: string, members: readonly string[]): Federation => ({
   memberKeywords: [],
 });
 
-async function found(question: string, federations: readonly Federation[], limit = 5) {
-  const known = Object.entries(descriptions);
+async function found(
+  question: string,
+  federations: readonly Federation[],
+  described: Readonly<Record<string, VoidDescription>> = descriptions,
+) {
+  const known = Object.entries(described);
   const entries = known.map(([id]) => catalogEntry(id, { title: id }));
   const { finder: linker } = describedModels({
     entries,
@@ -49,7 +54,7 @@ async function found(question: string, federations: readonly Federation[], limit
   });
   onTestFinished(() => linker.close());
   await linker.settled();
-  return linker.findEndpoints({ question, limit });
+  return linker.findEndpoints({ question, limit: 5 });
 }
 
 const zoo = federation("zoo", ["keepers", "names1", "names2", "weights"]);
@@ -89,5 +94,46 @@ describe("federations among the endpoints for a question", () => {
         expect.objectContaining({ iri: `${ex}keeper`, domains: [`${ex}Animal`], ranges: [`${ex}Keeper`] }),
       ]),
     );
+  });
+
+  const text = "http://www.w3.org/2001/XMLSchema#string";
+  const half = (other: string, count: number, parts = 2): VoidDescription => {
+    const called = {
+      ...propertyPartition(`${ex}animalName`, { triples: count }),
+      datatypes: [{ iri: text, triples: { value: count, status: "exact", record: 0 }, status: "exact", record: 0 }],
+      objectsComplete: true,
+    } as const;
+    return {
+      ...descriptionOf({
+        classPartitions: [classPartition(`${ex}Animal`, count, [called])],
+        propertyPartitions: [called],
+      }),
+      built: {
+        properties: [],
+        parts: [{ class: `${ex}Animal`, parts, siblings: [{ endpoint: other, properties: [] }] }],
+      },
+    };
+  };
+  const farms = federation("farms", ["one", "two"]);
+
+  it("have the sum of their shards, which hold each triple once, and the datatype that all values have", async () => {
+    const { endpoints } = await found("names of animals", [farms], { one: half("two", 8), two: half("one", 4) });
+    expect(endpoints[0]).toMatchObject({ id: "farms" });
+    expect(endpoints[0]?.terms).toMatchObject([
+      { iri: `${ex}animalName`, datatype: text, count: { value: 12, status: "exact" } },
+      { iri: `${ex}Animal`, count: { value: 12, status: "exact" } },
+    ]);
+  });
+
+  it.each([
+    ["one part is missing", { one: half("two", 8, 3), two: half("one", 4, 3) }],
+    ["a member is no shard", { one: half("two", 8), two: { ...half("one", 4), built: undefined } }],
+    [
+      "a shard of another build has the class whole",
+      { one: half("two", 8), two: { ...half("one", 4), built: { properties: [], parts: [] } } },
+    ],
+  ])("have at least the largest count where %s", async (_, described) => {
+    const { endpoints } = await found("names of animals", [farms], described);
+    expect(endpoints[0]?.terms[1]).toMatchObject({ iri: `${ex}Animal`, count: { value: 8, status: "lowerBound" } });
   });
 });
