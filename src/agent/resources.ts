@@ -26,7 +26,7 @@ interface Parts {
   readonly catalog: Catalog;
   readonly models: Pick<EndpointModels, "get">;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
-  readonly finder: Pick<Finder, "valueExamples">;
+  readonly finder: Pick<Finder, "valueExamples" | "findExamples">;
   readonly results: ResultStore;
 }
 
@@ -53,7 +53,7 @@ const templates = [
 
 /** The resources over what this process knows and keeps. */
 export function createResources(parts: Parts, hint: Hint) {
-  const { catalog, models } = parts;
+  const { catalog, finder, models, results } = parts;
   const skill = skillText(hint);
   return {
     skill,
@@ -75,6 +75,18 @@ export function createResources(parts: Parts, hint: Hint) {
       };
     },
     templates,
+    /** Ids for the template of a resource that begin with a text: of described endpoints, of the caller's results. */
+    completeId(template: string, start: string, caller: CallerIdentity): readonly string[] {
+      const described = () => catalog.entries.filter(({ id }) => models.get(id)?.described).map(({ id }) => id);
+      const ids = template.startsWith("fedway://results/") ? results.ids(holderOf(caller)) : described();
+      return ids.filter((id) => id.toLowerCase().startsWith(start.toLowerCase()));
+    },
+    /** Questions like a text that were answered before, best first. @throws FedwayError `STORE_FAILED` */
+    async completeQuestion(text: string, signal: AbortSignal): Promise<readonly string[]> {
+      const hits = text.trim() === "" ? [] : await finder.findExamples({ question: text, limit: 20, signal });
+      const answered = hits.filter(({ example }) => example.outcome !== "failed");
+      return [...new Set(answered.map(({ example }) => plainText(example.question, 400)))];
+    },
     /** @throws FedwayError `RESOURCE_UNKNOWN`, `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `RESULT_UNKNOWN`, `RESULT_EXPIRED` */
     async read(uri: string, caller: CallerIdentity): Promise<ResourceContent> {
       if (uri === "fedway://skill") return { uri, mimeType: "text/markdown", text: skill };

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { linesOf } from "../lines.ts";
 import { termFromText } from "../results/terms.ts";
 import { oneLine } from "./output.ts";
 import { styled, styledState, widthOf } from "./terminal.ts";
@@ -27,7 +28,7 @@ export async function* tableLines(
   let sample: string[][] | undefined = [];
   let layout: Layout = { stream, widths: [], states: -1 };
   let rows = -1;
-  for await (const line of linesOf(body)) {
+  for await (const line of linesOf(Buffer.isBuffer(body) ? [body] : body)) {
     rows++;
     const cells = line.split("\t").map((cell) => (rows === 0 ? cell.replace(/^\?/, "") : shown(cell, longest)));
     if (sample === undefined) {
@@ -42,18 +43,6 @@ export async function* tableLines(
   }
   if (sample !== undefined) yield* head(sample, layoutOf(sample, stream, states));
   if (rows === 0) yield "(no rows)\n";
-}
-
-/** The last one may lack its end. */
-async function* linesOf(body: Buffer | Readable): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
-    const lines = (rest + decoder.decode(Buffer.from(chunk), { stream: true })).split(/\r?\n/);
-    rest = lines.pop() ?? "";
-    yield* lines;
-  }
-  if (rest !== "") yield rest;
 }
 
 const shown = (cell: string, longest: number): string => (cell === "" ? "" : cut(oneLine(valueOf(cell)), longest));

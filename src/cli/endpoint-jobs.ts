@@ -1,8 +1,7 @@
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
 import type { Command } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job } from "../jobs/job-queue.ts";
+import { linesOf } from "../lines.ts";
 import { parsedJson } from "../values.ts";
 import type { Capabilities } from "../registry/capabilities.ts";
 import { isOnceId, onceId } from "./once-id.ts";
@@ -156,7 +155,7 @@ const hasEnded = ({ state, error }: Job): boolean =>
 
 async function* eventsOf({ body }: Response): AsyncGenerator<Job> {
   if (body === null) throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with a job.");
-  for await (const line of createInterface({ input: Readable.fromWeb(body) })) {
+  for await (const line of linesOf(body)) {
     const job = line.startsWith("data: ") ? parsedJson(line.slice("data: ".length)) : undefined;
     if (hasFields<Job>(job, "id", "state")) yield job;
   }

@@ -32,6 +32,8 @@ export interface McpClient extends CallerIdentity {
 }
 
 const hour = 3_600_000;
+/** Of one answer, by the specification (Completion, 2025-11-25). */
+const mostCompletions = 100;
 /** Descriptions of endpoints change with the data; tools with the configuration of a process only. */
 const cacheHints = {
   "tools/list": { ttlMs: hour, cacheScope: "public" },
@@ -48,7 +50,7 @@ export function createMcpServer(parts: McpParts, client: McpClient): Server {
   const { skill } = resources;
   const server = new Server(
     { name: "fedway", title: "Fedway", version },
-    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: skill, cacheHints },
+    { capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} }, instructions: skill, cacheHints },
   );
   server.setRequestHandler("tools/list", { params: anything }, () => ({ tools: toolbox.tools.map(toolEntry) }));
   // Arguments of any kind reach the tool, which says what is wrong with them in words that a model can follow.
@@ -65,6 +67,15 @@ export function createMcpServer(parts: McpParts, client: McpClient): Server {
     return { contents: [content] };
   });
   addPrompt(server, skill);
+  server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }, { mcpReq }) => {
+    const { value } = argument;
+    const values =
+      ref.type === "ref/prompt"
+        ? await resources.completeQuestion(value, mcpReq.signal)
+        : resources.completeId(ref.uri, value, client);
+    const shown = values.slice(0, mostCompletions);
+    return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } };
+  });
   const { calls } = client;
   if (calls) {
     server.setNotificationHandler("notifications/cancelled", ({ params }) =>

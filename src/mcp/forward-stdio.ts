@@ -1,6 +1,6 @@
-import { createInterface } from "node:readline";
-import type { Readable, Writable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import { visibleJson } from "../html.ts";
+import { linesOf } from "../lines.ts";
 import { parsedJson } from "../values.ts";
 
 interface Forwarding {
@@ -34,13 +34,16 @@ export async function forwardMcpStdio(forwarding: Forwarding): Promise<void> {
   const underWay = new Map<unknown, AbortController>();
   const post = createPoster(forwarding);
   const answering = new Set<Promise<void>>();
-  const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY });
-  const stop = (): void => lines.close();
+  const input = stdin.pipe(new PassThrough());
+  const stop = (): void => {
+    stdin.unpipe(input);
+    input.end();
+  };
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   const isTerminal = "isTTY" in stdout && stdout.isTTY === true;
   const write = (line: string): void => void stdout.write(`${isTerminal ? visibleJson(line) : line}\n`);
-  for await (const line of lines) {
+  for await (const line of linesOf(input)) {
     if (line.trim() === "") continue;
     const message = parsed(line);
     if (message === undefined) {
@@ -113,11 +116,8 @@ async function* messagesOf(response: Response): AsyncIterable<string> {
     return;
   }
   if (!type.startsWith("text/event-stream") || response.body === null) return;
-  let left = "";
-  for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
-    const lines = (left + piece).split(/\r?\n/);
-    left = lines.pop() ?? "";
-    for (const line of lines) if (line.startsWith("data:") && line.length > "data: ".length) yield line.slice(5).trim();
+  for await (const line of linesOf(response.body)) {
+    if (line.startsWith("data:") && line.length > "data: ".length) yield line.slice(5).trim();
   }
 }
 

@@ -29,7 +29,9 @@ async function useStdio(mode: Mode, words: readonly string[], env: Readonly<Reco
   Object.assign(client, { onerror: (error: unknown) => void errors.push(error) });
   await client.connect(transport);
   const { tools } = await client.listTools();
-  const { structuredContent } = await client.callTool({ name: "find_endpoints", arguments: { question: "people" } });
+  // JSON may hold U+2028, at which lines do not end.
+  const question = "people\u2028";
+  const { structuredContent } = await client.callTool({ name: "find_endpoints", arguments: { question } });
   const { contents } = await client.readResource({ uri: "fedway://skill" });
   await client.close();
   expect(JSON.stringify(contents)).toContain("run_");

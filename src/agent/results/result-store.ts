@@ -71,6 +71,9 @@ export function createResultStore({ now, ttlMs = 15 * 60_000, maxBytes = 64 * 10
           whose === owner && asked === query && /^(?:ok|empty)$/.test(status) && diagnosis?.code !== "EMPTY_UNDECIDED",
       );
     },
+    /** Handles of an owner's results, the latest first. */
+    ids: (owner: string): readonly string[] =>
+      [...kept.values()].filter((entry) => entry.owner === owner).map(({ id }) => id),
     /** Estimated bytes of what is kept. */
     get bytes(): number {
       return kept.calculatedSize;

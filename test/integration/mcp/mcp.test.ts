@@ -70,6 +70,19 @@ describe("a message that cancels", () => {
   });
 });
 
+describe("the results of a client", () => {
+  it("are offered to it alone", async () => {
+    const ref = { type: "ref/resource", uri: "fedway://results/{id}{?offset}" } as const;
+    const argument = { name: "id", value: "" };
+    const [own, other] = [await connect("legacy"), await connect("legacy")];
+    await own.callTool({ name: "run_query", arguments: { query: everything(3) } });
+    const [id, ...more] = (await own.complete({ ref, argument })).completion.values;
+    expect(more).toEqual([]);
+    expect((await own.readResource({ uri: `fedway://results/${id}` })).contents).toHaveLength(1);
+    expect((await other.complete({ ref, argument })).completion.values).toEqual([]);
+  });
+});
+
 describe.each<[string, Mode]>([
   ["2026-07-28", { pin: "2026-07-28" }],
   ["2025", "legacy"],
@@ -104,6 +117,15 @@ describe.each<[string, Mode]>([
     expect(listed).toEqual(["fedway://skill", "fedway://endpoints/people/schema"]);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ name }) => name)).toEqual(["schema", "void", "result"]);
+    const complete = async (ref: Parameters<Client["complete"]>[0]["ref"], name: string, value: string) =>
+      (await client.complete({ ref, argument: { name, value } })).completion;
+    const schema = { type: "ref/resource", uri: "fedway://endpoints/{id}/schema" } as const;
+    expect(await complete(schema, "id", "Pe")).toEqual({ values: ["people"], total: 1, hasMore: false });
+    expect(await complete(schema, "id", "slo")).toMatchObject({ values: [], total: 0 });
+    const question = { type: "ref/prompt", name: "answer_question" } as const;
+    expect(await complete(question, "question", "cities of Iceland")).toMatchObject({
+      values: expect.arrayContaining(["Which cities are in Iceland?"]),
+    });
     await expect(client.readResource({ uri: "fedway://endpoints/slow/schema" })).rejects.toThrow("DESCRIPTION_UNKNOWN");
   });
 

@@ -106,8 +106,11 @@ function addPrompts(server: McpServer): void {
 export function createScenarioServer(): McpServer {
   const server = new McpServer(
     { name: "scenarios", version: "1.0.0" },
-    { cacheHints: { "tools/list": { ttlMs: 1_000, cacheScope: "public" } } },
+    { capabilities: { completions: {} }, cacheHints: { "tools/list": { ttlMs: 1_000, cacheScope: "public" } } },
   );
+  server.server.setRequestHandler("completion/complete", () => ({
+    completion: { values: ["paris", "park"], total: 2, hasMore: false },
+  }));
   addTools(server);
   addResources(server);
   addPrompts(server);
