@@ -192,7 +192,8 @@ export async function openChangingMembers(
     },
     /** The data of a member have changed. */
     changed: (index: number): void => void stores.delete(entries[index]?.url ?? ""),
-    async ask(text: string, over: boolean): Promise<HistoryAnswer> {
+    /** @param inOrder the order of the rows is part of the answer; default: false */
+    async ask(text: string, over: boolean, inOrder = false): Promise<HistoryAnswer> {
       requests.length = 0;
       bytes = 0;
       const answer = await queries.run(requestOf(text, over));
@@ -200,7 +201,7 @@ export async function openChangingMembers(
         mediaType: answer.contentType.replace(/;.*$/u, ""),
         kind: answer.kind,
       });
-      const canonical = await toAnswer(result);
+      const canonical = await toAnswer(result, inOrder);
       const verified = new Map<string, number>();
       const existence = requests.filter(({ query }) => isExistenceQuery(query));
       for (const { endpoint } of existence) verified.set(endpoint.url, (verified.get(endpoint.url) ?? 0) + 1);
@@ -210,14 +211,14 @@ export async function openChangingMembers(
     },
     record: (run: string) => queries.runRecord(run),
     /** What one store answers in whose default graph all data are, and in whose named graphs those of each member. */
-    expected(text: string): CanonicalAnswer {
+    expected(text: string, inOrder = false): CanonicalAnswer {
       const store = new oxigraph.Store();
       for (const [url, { triples }] of members) {
         const turtle = textOf(triplesOf(triples));
         store.load(turtle, { format: "nt" });
         store.load(turtle, { format: "nt", to_graph_name: oxigraph.namedNode(url) });
       }
-      return storeAnswer(store, text.replaceAll("SERVICE", "GRAPH"));
+      return storeAnswer(store, text.replaceAll("SERVICE", "GRAPH"), inOrder);
     },
     async close(): Promise<void> {
       await queries.close();
