@@ -170,7 +170,7 @@ export const settings = {
     name: "FEDWAY_FACTS_CHECK_MS",
     default: String(hour),
     meaning:
-      "How often described endpoints are asked for their number of triples where no query had it asked, in milliseconds (public ones at most once a day); a changed number invalidates the description. 0: never.",
+      "How often endpoints are asked for their number of triples where no query had it asked within FEDWAY_FACTS_VERIFY_MS, in milliseconds (public ones at most once a day); a changed number invalidates the description. 0: never.",
     ...integer(0, 365 * 24 * hour),
   },
   factsVerifyMs: {

@@ -34,10 +34,14 @@ export interface Contradiction {
   readonly since: number;
 }
 
-/** How endpoints are asked. */
-interface AskOptions extends Pick<AskRequest, "signal" | "budget"> {
+/** For whom endpoints are asked. */
+export interface AskOptions extends Pick<AskRequest, "signal" | "budget"> {
   /** Called for each answer. */
-  readonly onAnswer?: ((id: string, answer: WholeAnswer) => void) | undefined;
+  readonly onAnswer?: (id: string, answer: WholeAnswer) => void;
+}
+
+/** How endpoints are asked. */
+interface RoundOptions extends AskOptions {
   /** Called where an answer shows that facts are wrong. */
   readonly onContradiction?: ((contradiction: Contradiction) => void) | undefined;
   /** Longest wait for one answer. */
@@ -171,11 +175,11 @@ export class Existence {
    * Asks endpoints for what is not known of these patterns, each in one request; one without patterns, for its number of triples.
    * Resolves when all have answered or had their time; never rejects.
    */
-  async ask(questions: readonly ExistenceQuestion[], options: AskOptions): Promise<void> {
+  async ask(questions: readonly ExistenceQuestion[], options: RoundOptions): Promise<void> {
     const waiting = questions.filter((question) => this.#open(question, options.since) !== undefined);
     const { signal, pauseMs = 0 } = options;
     const worker = async (): Promise<void> => {
-      for (let next = waiting.pop(); next !== undefined && !signal.aborted; next = waiting.pop()) {
+      for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
         await this.#askOne(next, options);
         if (pauseMs > 0 && waiting.length > 0) await sleep(pauseMs, { clock: this.#options.clock, signal });
       }
@@ -226,7 +230,7 @@ export class Existence {
   }
 
   /** Waits for another question to the endpoint first: it may be the same. */
-  async #askOne(question: ExistenceQuestion, options: AskOptions): Promise<void> {
+  async #askOne(question: ExistenceQuestion, options: RoundOptions): Promise<void> {
     const id = question.endpoint.id ?? "";
     for (let other = this.#asking.get(id); other !== undefined; other = this.#asking.get(id)) await other;
     const open = this.#open(question, options.since);
@@ -236,7 +240,7 @@ export class Existence {
     await asking;
   }
 
-  async #request(question: ExistenceQuestion, open: Open, options: AskOptions): Promise<void> {
+  async #request(question: ExistenceQuestion, open: Open, options: RoundOptions): Promise<void> {
     const { endpoint } = question;
     const { asker, clock } = this.#options;
     const { signal, budget, timeoutMs } = options;

@@ -1,7 +1,6 @@
-import type { AskRequest, WholeAnswer } from "../outbound/whole-answer.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint } from "../plan/query-plan.ts";
 import { allExclusions, type AskedPattern, type Exclusion, type Exclusions } from "../plan/source-selection.ts";
-import type { Contradiction, Existence, ExistenceQuestion } from "./existence.ts";
+import type { AskOptions, Contradiction, Existence, ExistenceQuestion } from "./existence.ts";
 import type { FactTable } from "./fact-table.ts";
 import { askedPatterns, selectAsked } from "./select-sources.ts";
 import { termClaims } from "./term-claims.ts";
@@ -21,11 +20,6 @@ interface Refutation {
   readonly patterns: readonly string[];
   /** Milliseconds since the epoch: the answers since then may lack rows. */
   readonly since: number;
-}
-
-/** How endpoints are asked. */
-interface AskOptions extends Pick<AskRequest, "signal" | "budget"> {
-  readonly onAnswer?: (id: string, answer: WholeAnswer) => void;
 }
 
 interface NarrowOptions extends AskOptions {
@@ -58,8 +52,9 @@ const worthPatterns = 3;
 /** A member that does not answer so soon counts as relevant; one that is left out, as not verified. */
 const narrowingMs = 1_000;
 const verifyingMs = 5_000;
-/** Endpoints that wait for the background; more are verified with a later answer. */
+/** Endpoints that wait for the background, and patterns of each; more are verified with a later answer. */
 const mostPending = 2_000;
+const mostPatterns = 32;
 /** In the background: at most 40 requests a second to all endpoints. */
 const backgroundAtOnce = 4;
 const backgroundPauseMs = 100;
@@ -187,16 +182,7 @@ export class SourceVerifier {
   verifyLater(given: Exclusions): void {
     const exclusions = this.#unverified(given);
     if (exclusions === undefined || this.#ending.signal.aborted) return;
-    for (const exclusion of exclusions.list) {
-      const question = this.#questionOf(exclusion);
-      const { endpoint, patterns } = question;
-      const id = endpoint.id ?? endpoint.url;
-      const open = patterns.filter((pattern) => this.#options.existence.verified(question, pattern) === undefined);
-      const waiting = this.#pending.get(id);
-      if (open.length === 0 || (waiting === undefined && this.#pending.size >= mostPending)) continue;
-      const all = new Map([...(waiting?.patterns ?? []), ...open].map((pattern) => [pattern.key, pattern]));
-      this.#pending.set(id, { ...question, patterns: [...all.values()] });
-    }
+    for (const exclusion of exclusions.list) this.#pend(this.#questionOf(exclusion));
     if (this.#pending.size > 0) this.#working ??= this.#work();
   }
 
@@ -227,6 +213,17 @@ export class SourceVerifier {
   async close(): Promise<void> {
     this.#ending.abort();
     await this.#working;
+  }
+
+  /** Endpoints are asked in the order in which they were left out first; where there is no room, with a later answer. */
+  #pend(question: ExistenceQuestion): void {
+    const { endpoint, patterns } = question;
+    const id = endpoint.id ?? endpoint.url;
+    const open = patterns.filter((pattern) => this.#options.existence.verified(question, pattern) === undefined);
+    const waiting = this.#pending.get(id);
+    if (open.length === 0 || (waiting === undefined && this.#pending.size >= mostPending)) return;
+    const all = new Map([...(waiting?.patterns ?? []), ...open].map((pattern) => [pattern.key, pattern]));
+    this.#pending.set(id, { ...question, patterns: [...all.values()].slice(0, mostPatterns) });
   }
 
   async #work(): Promise<void> {

@@ -51,3 +51,25 @@ it("an answer has the age of its oldest fact, and a note where that is old or a 
   await members.settle();
   expect(await asked(codes)).toEqual({ ...whole, ageMs: 0 });
 });
+
+it("an answer of nothing asks all that are left out for their patterns, though their numbers of triples were just seen", async () => {
+  const others = await openChangingMembers([things(0, "name"), things(1, "code"), things(2, "nick")], false);
+  const both = `SELECT * { ?s ${x("name")} ?n ; ${x("code")} ?c }`;
+  for (const query of [names, codes]) {
+    await others.ask(query, true);
+    await others.settle();
+  }
+  // With rows nobody is asked.
+  expect((await others.ask(names, true)).verified.size).toBe(0);
+  const { answer, verified } = await others.ask(both, true);
+  expect(answer).toEqual({ kind: "bindings", rows: [] });
+  expect([...verified.values()]).toEqual([1, 1, 1]);
+
+  // As many triples as before.
+  const nick = others.triplesAt(2);
+  for (const n of [1, 2]) nick.delete(`${x(`m2/${n}`)} ${x("nick")} "${n}"`);
+  for (const property of ["name", "code"]) nick.add(`${x("m2/1")} ${x(property)} "1"`);
+  others.changed(2);
+  expect((await others.ask(both, true)).answer).toMatchObject({ rows: [expect.stringContaining("m2/1")] });
+  await others.close();
+});
