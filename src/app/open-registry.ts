@@ -48,7 +48,7 @@ export async function openRegistry(
   const registry = await open({
     ...health,
     publicUrl: config.publicUrl,
-    readTriples: config.readTriples,
+    readBytes: config.readBytes,
     factsMaxAgeMs: config.factsMaxAgeMs,
     store,
     soleOwner,

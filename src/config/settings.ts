@@ -187,12 +187,12 @@ export const settings = {
       "Age in milliseconds of facts, since they were found or verified, from which an answer that leaves endpoints out by them has a note.",
     ...integer(0, 365 * 24 * hour),
   },
-  readTriples: {
-    name: "FEDWAY_READ_TRIPLES",
-    default: "20000",
+  readBytes: {
+    name: "FEDWAY_READ_BYTES",
+    default: "10000000",
     meaning:
-      "Endpoints up to this size are read once and kept as compact copies, so that they are asked only for what they have; 0: none.",
-    ...integer(0, 1_000_000),
+      "Endpoints up to this size in bytes, as N-Triples, are read once and kept as compact copies, so that they are asked only for what they have; 0: none.",
+    ...integer(0, 20_000_000),
   },
   credentials: {
     name: "FEDWAY_CREDENTIALS",

@@ -49,8 +49,8 @@ export interface RegistryOptions {
   readonly inMaintenance: (id: string) => boolean;
   /** True while requests to a URL would be refused by its circuit breaker. */
   readonly isBroken: (url: string) => boolean;
-  /** Triples up to which a description reads a dataset whole, and where these triples are kept. */
-  readonly readTriples: Parameters<typeof createDescriber>[0]["readTriples"];
+  /** Bytes, as N-Triples, up to which a description reads a dataset whole, and where these triples are kept. */
+  readonly readBytes: Parameters<typeof createDescriber>[0]["readBytes"];
   readonly keepTriples: Parameters<typeof createDescriptionService>[0]["keepTriples"];
   /** Endpoints are described automatically, again after `factsMaxAgeMs`. */
   readonly describesDue: boolean;
@@ -203,9 +203,9 @@ function openDescriptions(
     readonly readMore: (id: string, isPolite: boolean) => Promise<void>;
   },
 ): DescriptionService {
-  const { asker, store, local, jobs, publicUrl, keepTriples, readTriples } = options;
+  const { asker, store, local, jobs, publicUrl, keepTriples, readBytes } = options;
   const clock = steadyClock;
-  const describerOf = pausing(options, (pauseMs) => createDescriber({ asker, clock, pauseMs, readTriples }));
+  const describerOf = pausing(options, (pauseMs) => createDescriber({ asker, clock, pauseMs, readBytes }));
   return createDescriptionService({
     ...known,
     retriever: createVoidRetriever({ asker, clock }),

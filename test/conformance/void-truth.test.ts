@@ -23,7 +23,7 @@ let reader: EndpointDescriber;
 
 beforeAll(async () => {
   simulated = await startSimulatedEngines(shape, policies);
-  describer = createEndpointDescriber({ ...simulated.clock, readTriples: 0 });
+  describer = createEndpointDescriber({ ...simulated.clock, readBytes: 0 });
   reader = createEndpointDescriber(simulated.clock);
 });
 

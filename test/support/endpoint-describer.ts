@@ -37,8 +37,8 @@ interface DescribeCall extends Partial<DescribeOptions> {
 interface DescriberSettings {
   readonly transport?: Clock;
   readonly describer?: Clock;
-  /** Data sets of at most so many triples are read whole; default as in the product. */
-  readonly readTriples?: number;
+  /** Data sets of at most so many bytes are read whole; default as in the product. */
+  readonly readBytes?: number;
 }
 
 /**
@@ -46,7 +46,7 @@ interface DescriberSettings {
  * @param fault what every endpoint makes of DISTINCT
  */
 export function createEndpointDescriber(
-  { transport = systemClock, describer: clock = systemClock, readTriples }: DescriberSettings = {},
+  { transport = systemClock, describer: clock = systemClock, readBytes }: DescriberSettings = {},
   fault?: DistinctFault,
 ): EndpointDescriber {
   const client = createSparqlClient({
@@ -56,7 +56,7 @@ export function createEndpointDescriber(
     random: () => 0.5,
   });
   const asker = withFault(sparqlAsker({ client, clock: transport }), fault);
-  const describer = createDescriber({ asker, clock, pauseMs: 0, readTriples });
+  const describer = createDescriber({ asker, clock, pauseMs: 0, readBytes });
   const describe: EndpointDescriber["describe"] = async (url, { target, ...options } = {}) => {
     const { signal } = new AbortController();
     return (await describer.describe({ ...target, endpoint: { url } }, { signal, ...options })).description;

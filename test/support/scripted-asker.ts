@@ -41,7 +41,8 @@ export function scriptedAsker({ data = {}, documents = {}, interfere = () => und
       if (instead !== undefined) return instead;
       const store = stores.get(asking.endpoint.url);
       if (store === undefined) throw unreachable();
-      return answered(store, asking.query);
+      const { accept: mediaType } = asking;
+      return { ...answered(store, asking.query), ...(mediaType && { mediaType }) };
     },
     async fetchDocument({ url, signal }): Promise<RdfDocument> {
       log.push(url);

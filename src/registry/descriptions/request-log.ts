@@ -26,7 +26,7 @@ interface RequestLogOptions {
 }
 
 /** How one query departs from the log's own endpoint, level and limits. */
-interface Departures extends Partial<Pick<AskRequest, "endpoint" | "kind" | "accept" | "maxRows">> {
+interface Departures extends Partial<Pick<AskRequest, "endpoint" | "kind" | "accept" | "maxRows" | "maxBytes">> {
   readonly level?: MeasurementRecord["rung"];
 }
 
@@ -98,8 +98,8 @@ export class RequestLog {
   }
 
   /** Bounds of the next answer: it takes no more than the remaining budget. */
-  get #bounds() {
-    const { timeoutMs, maxBytes } = this.#options.limits;
+  #bounds(maxBytes = this.#options.limits.maxBytes) {
+    const { timeoutMs } = this.#options.limits;
     const { bytes, ms } = this.#left;
     return { timeoutMs: Math.max(1, Math.min(timeoutMs, ms)), maxBytes: Math.max(1, Math.min(maxBytes, bytes)) };
   }
@@ -108,17 +108,19 @@ export class RequestLog {
   document(url: string): Promise<Answered<RdfDocument> | Failed | undefined> {
     const { asker, endpoint, signal, level } = this.#options;
     return this.#attempt({ query: url, level }, () =>
-      asker.fetchDocument({ url, signal, ...this.#bounds, maxQuads, endpoint: endpoint.id }),
+      asker.fetchDocument({ url, signal, ...this.#bounds(), maxQuads, endpoint: endpoint.id }),
     );
   }
 
   /** The same for a query. */
   async ask(query: string, departures: Departures = {}): Promise<Answered<WholeAnswer> | Failed | undefined> {
     const { asker, endpoint, signal, limits, ...options } = this.#options;
-    const { level = options.level, ...more } = departures;
+    const { level = options.level, maxBytes, ...more } = departures;
+    const bounds = this.#bounds(maxBytes);
     const attempt = await this.#attempt({ query, level }, () =>
-      asker.ask({ endpoint, query, signal, maxRows: limits.maxRows, ...this.#bounds, ...more }),
+      asker.ask({ endpoint, query, signal, maxRows: limits.maxRows, ...bounds, ...more }),
     );
+    if (attempt?.value === undefined && attempt?.error.code === "ANSWER_TOO_LARGE") this.#bytes += bounds.maxBytes;
     if (attempt === undefined) return undefined;
     const code = attempt.value === undefined ? attempt.error.code : undefined;
     this.unreachable ||= code !== undefined && unreachableCodes.has(code);

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const all = `@prefix fedway: <https://w3id.org/fedway/ns#> . @prefix dcterms: <http://purl.org/dc/terms/> .
     [] a fedway:Federation ; dcterms:identifier "all" ; dcterms:title "All" ;
       fedway:member ${ids.map((id) => `"${id}"`).join(", ")} .`;
-  federation = await startFederation(endpoints.urls, { FEDWAY_READ_TRIPLES: "0" }, { "all.ttl": all });
+  federation = await startFederation(endpoints.urls, { FEDWAY_READ_BYTES: "0" }, { "all.ttl": all });
   const base = await federation.app.listen();
   for (const id of ids) await fetch(`${base}/api/endpoints/${id}/describe`, { method: "POST" });
   await eventually(async () => {

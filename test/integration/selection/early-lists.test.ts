@@ -23,7 +23,7 @@ beforeAll(async () => {
     [] a fedway:Federation ; dcterms:identifier "all" ; dcterms:title "All" ;
       fedway:member ${ids.map((id) => `"${id}"`).join(", ")} .`;
   // As if none of them were small.
-  const on = { FEDWAY_FACTS: "on", FEDWAY_MONITOR: "on", FEDWAY_READ_TRIPLES: "0" };
+  const on = { FEDWAY_FACTS: "on", FEDWAY_MONITOR: "on", FEDWAY_READ_BYTES: "0" };
   app = await openService(urls, on, { "all.ttl": federation });
   url = await app.listen();
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   for (const id of ids) servers.set(id, await startSparqlTestServer(names.join("")));
   const app = await openService(
     Object.fromEntries([...servers].map(([id, server]) => [id, server.url])),
-    { FEDWAY_READ_TRIPLES: "0" },
+    { FEDWAY_READ_BYTES: "0" },
     { "all.ttl": federation },
   );
   close = () => app.close();

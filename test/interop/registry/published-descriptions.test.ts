@@ -45,7 +45,7 @@ let describer: EndpointDescriber;
 
 beforeAll(() => {
   // Read whole, data of this size would need no published description.
-  describer = createEndpointDescriber({ readTriples: 0 });
+  describer = createEndpointDescriber({ readBytes: 0 });
 });
 
 afterAll(() => describer.close());

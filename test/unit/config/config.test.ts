@@ -80,7 +80,7 @@ describe("defaults", () => {
       factsCheckMs: 3_600_000,
       factsVerifyMs: 3_600_000,
       factsNoteMs: 86_400_000,
-      readTriples: 20_000,
+      readBytes: 10_000_000,
       trustProxy: false,
       contact: undefined,
       credentials: undefined,

@@ -8,7 +8,15 @@ import type { Clock } from "../../../clock.ts";
 import { Todo } from "./todo.ts";
 import { describedFacts, emptyFacts, hasClaims, type FactBase, restoredFacts } from "./fact-base.ts";
 import { computeDatasetFacts, computeTermTexts } from "./dataset-facts.ts";
-import { listGraphsBeside, noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
+import {
+  chooseGraphs,
+  listGraphsBeside,
+  noDistinct,
+  repeatedTriples,
+  settleDoubt,
+  turnToNamedGraphs,
+  probe,
+} from "./probing.ts";
 import { type ReadTriple, readWhole } from "./read-whole.ts";
 import { type FactKind, factKinds } from "./fact-kinds.ts";
 import type { Observation } from "./observation.ts";
@@ -87,8 +95,8 @@ interface DescriberOptions {
   readonly pauseMs?: number | undefined;
   /** Longest wait for one answer; default 60,000. */
   readonly queryTimeoutMs?: number;
-  /** Endpoints with at most this number of triples are read whole; default 20,000, 0: none. */
-  readonly readTriples?: number | undefined;
+  /** Endpoints with at most this number of bytes, as N-Triples, are read whole; default 10,000,000, 0: none. */
+  readonly readBytes?: number | undefined;
   /** Requests between two checkpoints; default 10. */
   readonly checkpointEvery?: number;
 }
@@ -109,7 +117,7 @@ export function createDescriber(options: DescriberOptions) {
     async describe(target: DescribeTarget, runOptions: DescribeOptions): Promise<Described> {
       const run = startRun({ ...options, ...runOptions, target });
       try {
-        await computeAll(run, { readTriples: options.readTriples ?? 20_000, ...runOptions });
+        await computeAll(run, { readBytes: options.readBytes ?? 10_000_000, ...runOptions });
       } catch (thrown) {
         if (!(thrown instanceof StopRun)) throw thrown;
         if (thrown.reason === "cancelled") {
@@ -123,23 +131,24 @@ export function createDescriber(options: DescriberOptions) {
 }
 
 interface ComputeOptions {
-  readonly readTriples: number;
+  readonly readBytes: number;
   readonly onlyLists?: boolean | undefined;
 }
 
 /** The stages, in the order of their use: lists and what classes have, which selection goes by, then the rest. */
-async function computeAll(run: Run, { readTriples, onlyLists }: ComputeOptions): Promise<void> {
+async function computeAll(run: Run, { readBytes, onlyLists }: ComputeOptions): Promise<void> {
   if (!run.todo.hasTasks && !isAnyKeyMissing(run)) {
     for (const kind of computedKinds) run.todo.closeKind(kind);
     return;
   }
+  const graphs = await chooseGraphs(run);
   run.progress("all triples", 0, 1);
-  run.triples = await readWhole(run, readTriples);
+  run.triples = await readWhole(run, readBytes);
   reconcile(run.base, run.todo);
 
   const isListed = !run.todo.isOpen("class list") && !run.todo.isOpen("property list");
   if (isListed && !isAnyKeyMissing(run)) for (const kind of computedKinds) run.todo.closeKind(kind);
-  else await computeByQueries(run, onlyLists);
+  else await computeByQueries(run, graphs, onlyLists);
 
   run.progress("named graphs", 0, 1);
   await listGraphsBeside(run);
@@ -165,9 +174,9 @@ const isAnyKeyMissing = ({ base, todo }: Run): boolean =>
  * Of an endpoint that is too large to be read, or whose answers do not agree. Two grouped queries and a count come first, which
  * give what selection needs of an endpoint that allows them; then they are verified.
  */
-async function computeByQueries(run: Run, onlyLists = false): Promise<void> {
+async function computeByQueries(run: Run, graphs: number, onlyLists = false): Promise<void> {
   run.progress("probes", 0, 1);
-  await probe(run);
+  await probe(run, graphs);
   reconcile(run.base, run.todo);
 
   let classes = await startList(run, factKinds.classes);
@@ -288,6 +297,7 @@ function startSession(options: StartOptions): Session {
     pauseMs,
     queryTimeoutMs,
     budget: { ...defaultBudget, ...budget },
+    formats: target.capabilities?.formats,
     records: known?.records ?? [],
   });
 }

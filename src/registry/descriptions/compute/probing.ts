@@ -19,18 +19,24 @@ import { markInconsistent } from "./verdicts.ts";
 
 /**
  * Finds out what the endpoint understands and after how many rows its answers are cut, as far as the target does not say
- * so (registry method, section 7), and which graphs are its engine's own.
+ * so (registry method, section 7).
+ * @param graphs how many are described together
  */
-export async function probe(run: Run): Promise<void> {
+export async function probe(run: Run, graphs: number): Promise<void> {
   const { capabilities } = run.target;
   const values = await knowsValues(run, capabilities);
   run.dialect = { ...run.dialect, values };
   await probeCounts(run, capabilities);
   if (run.cap === undefined && run.wholeRows === 0 && !run.dialect.values) await capByData(run);
+  await findRepeats(run, Math.max(graphs, run.base.namedGraphs.size));
+}
+
+/** Leaves the graphs that are the engine's own out of everything that is asked. How many are described together. */
+export async function chooseGraphs(run: Run): Promise<number> {
   const { graphs, together } = await ownGraphs(run);
   for (const graph of graphs) run.base.graphs.add(graph);
   run.dialect = { ...run.dialect, graphs };
-  await findRepeats(run, Math.max(together, run.base.namedGraphs.size));
+  return together;
 }
 
 type Verdicts = Capabilities["constructs"];
@@ -88,7 +94,11 @@ const noCounts = "counts, and whether lists are complete";
 
 async function capByData(run: Run): Promise<void> {
   const limit = probedRows[0] + 1;
-  const outcome = await ask(run, { query: allTriplesQuery(limit), level: 1, maxRows: 2 * limit });
+  const outcome = await ask(run, {
+    query: allTriplesQuery("SELECT", limit, run.dialect),
+    level: 1,
+    maxRows: 2 * limit,
+  });
   if (!outcome.ok) return;
   const rows = outcome.answer.rows.length;
   if (rows >= probedRows[0]) run.wholeRows = probedRows[0];

@@ -132,10 +132,10 @@ export function totalsQuery(kind: FactKind, selection: Selection, dialect: Diale
   return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect.graphs)} WHERE { ${pattern(kind, selection, dialect)} }${grouped(variables)}`;
 }
 
-/** All solutions and, as far as that works, distinct keys of a list in one row: SPORTAL QB2, or QB1 and QB3. */
-export function listTotalQuery(kind: FactKind, dialect: Dialect): string {
+/** All solutions and, as far as that works, distinct keys of a list, or of some of it, in one row: SPORTAL QB2, or QB1 and QB3. */
+export function listTotalQuery(kind: FactKind, selection: Selection, dialect: Dialect): string {
   const keys = dialect.countDistinct ? ` (COUNT(DISTINCT ?${kind.key}) AS ?d)` : "";
-  return `SELECT (COUNT(*) AS ?n)${keys}${from(dialect.graphs)} WHERE { ${pattern(kind, {}, dialect)} }`;
+  return `SELECT (COUNT(*) AS ?n)${keys}${from(dialect.graphs)} WHERE { ${pattern(kind, selection, dialect)} }`;
 }
 
 /** Keys of a list without counts. */
@@ -193,12 +193,16 @@ export function subjectsQuery(dialect: Dialect, limit: number): string {
   return `SELECT DISTINCT ?s${from(dialect.graphs)} WHERE { ${anyTriple(dialect)}FILTER(isIRI(?s)) } LIMIT ${limit}`;
 }
 
-/** How many triples the default graph has, counted up to a limit. */
-export const firstTriplesCountQuery = (limit: number): string =>
-  `SELECT (COUNT(*) AS ?n) WHERE { { SELECT * WHERE { ?s ?p ?o } LIMIT ${limit} } }`;
+/** Triples of the data, counted up to a limit, and the characters of their terms, which is most of their size as N-Triples. */
+export const dataSizeQuery = (limit: number, dialect: Dialect): string =>
+  `SELECT (COUNT(*) AS ?n) (SUM(${termLengths}) AS ?b)${from(dialect.graphs)} WHERE { { SELECT * WHERE { ?s ?p ?o } LIMIT ${limit} } }`;
 
-/** The triples of the default graph, up to a limit. */
-export const allTriplesQuery = (limit: number): string => `SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT ${limit}`;
+/** Blank nodes have no text. */
+const termLengths = ["?s", "?p", "?o"].map((term) => `COALESCE(STRLEN(STR(${term})), 0)`).join(" + ");
+
+/** The triples of the data, up to a limit. */
+export const allTriplesQuery = (form: "SELECT" | "CONSTRUCT", limit: number, dialect: Dialect): string =>
+  `${form} ${form === "SELECT" ? "?s ?p ?o" : "{ ?s ?p ?o }"}${from(dialect.graphs)} WHERE { ?s ?p ?o } LIMIT ${limit}`;
 
 /** Graphs that can be asked by name. */
 export function graphsQuery(limit: number, { countDistinct }: Dialect): string {

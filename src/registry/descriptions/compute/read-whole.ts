@@ -1,37 +1,56 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type * as RDF from "@rdfjs/types";
 import { rdf } from "../../../rdf/vocabularies.ts";
 import { bestTexts, isWritable, languageTag, namespaceOf, textProperties } from "../values.ts";
 import type { Reason } from "./todo.ts";
 import { type FactKind, type FactKindName, factKinds, keysOf, objectKinds } from "./fact-kinds.ts";
-import { allTriplesQuery, firstTriplesCountQuery, solutionQuery } from "./queries.ts";
-import { ask, askCount, isSeen, observe, type Run, weighed, workOf } from "./run.ts";
+import { allTriplesQuery, dataSizeQuery, listTotalQuery, solutionQuery } from "./queries.ts";
+import { ask, askCount, type Outcome, type Run, weighed, workOf } from "./run.ts";
 import { termKey } from "../../../results/terms.ts";
 import { mostLanguages, mostNamespaces } from "./dataset-facts.ts";
 import type { DatasetCount, FactBase } from "./fact-base.ts";
-import type { Group, Observation } from "./observation.ts";
+import { countOf, type Group, type Observation } from "./observation.ts";
 import { accept } from "./verdicts.ts";
+import { valueFor } from "../../../values.ts";
 
 /** Name of the reading of all triples, in notes about contradicting answers. */
 const allTriples = "all triples in one answer";
 
+/** Few triples are shorter. */
+const leastTripleBytes = 50;
+/** Taken for a triple where the endpoint does not sum up lengths. */
+const usualTripleBytes = 110;
+/** Bytes of an answer for a byte of the data, at most. */
+const inJson = 4;
+
 /**
- * Describes an endpoint with few triples from all of them, in four requests: how many there are, all of them, one behind the
- * last, and the counts of the properties that make up the lighter half. When the four agree every fact is exact. Otherwise
- * nothing is kept but a note, and the endpoint is described as a large one is.
+ * Describes an endpoint with few data from all of them, in four requests: how many triples there are, all of them, one behind
+ * the last, and how many the properties that make up the lighter half have. When the four agree every fact is exact.
+ * Otherwise nothing is kept but a note, and the endpoint is described as a large one is.
+ * @param mostBytes of the data as N-Triples
  * @returns the triples if it is described by them; undefined when there are more, or when the answers do not agree
  */
-export async function readWhole(run: Run, mostTriples: number): Promise<readonly ReadTriple[] | undefined> {
+export async function readWhole(run: Run, mostBytes: number): Promise<readonly ReadTriple[] | undefined> {
+  const mostTriples = Math.floor(mostBytes / leastTripleBytes);
   if (!mayRead(run, mostTriples)) return undefined;
-  const counted = await askCount(run, firstTriplesCountQuery(mostTriples + 1));
-  const { value = 0, sound } = counted;
-  if (value === 0 || value > mostTriples) return undefined;
-  const read = sound ? await readAll(run, value) : ({ why: "partial", record: counted.record } as const);
+  const { triples, bytes } = await dataSize(run, mostTriples + 1);
+  if (triples === 0 || triples > mostTriples || bytes > mostBytes) return undefined;
+  const read = await readAll(run, triples, inJson * mostBytes);
   if (read === undefined || "why" in read) {
-    if (read) run.todo.note({ what: allTriples, why: read.why, record: read.record });
+    if (read) run.todo.note({ what: allTriples, ...read });
     return undefined;
   }
-  keepTriples(run, read.triples, read.record);
+  await keepTriples(run, read.triples, read.record);
   return read.triples;
+}
+
+/** Counts triples up to a limit, and about their bytes as N-Triples; none where the endpoint does not say for certain. */
+async function dataSize(run: Run, limit: number): Promise<{ readonly triples: number; readonly bytes: number }> {
+  const size = await ask(run, { query: dataSizeQuery(limit, run.dialect), level: 1 });
+  const [row] = size.ok && size.sound ? size.answer.rows : [];
+  if (size.ok && !size.sound) run.todo.note({ what: allTriples, why: "partial", record: size.record });
+  const triples = countOf(row?.get("n")) ?? 0;
+  return { triples, bytes: countOf(row?.get("b")) ?? triples * usualTripleBytes };
 }
 
 interface Read {
@@ -40,19 +59,30 @@ interface Read {
 }
 
 /** All triples, or why they are not certain; undefined where some are not to be described. */
-async function readAll(run: Run, expected: number): Promise<Read | Reason | undefined> {
-  const limit = expected + 1;
-  const outcome = await ask(run, { query: allTriplesQuery(limit), level: 1, maxRows: limit });
+async function readAll(run: Run, expected: number, maxBytes: number): Promise<Read | Reason | undefined> {
+  const outcome = await askTriples(run, expected, maxBytes);
   const { record } = outcome;
   if (!outcome.ok) return { why: outcome.why, record };
-  const { rows } = outcome.answer;
-  const triples = rows.map(tripleOf).filter((triple) => triple !== undefined);
+  const { rows, quads } = outcome.answer;
+  const found = [...rows.map(tripleIn), ...quads.map(tripleOf)];
+  const triples = found.filter((triple) => triple !== undefined);
   // Virtuoso's default graph holds its own system graphs, which are no part of the data.
-  if (triples.length < rows.length || triples.some(isOfEngine)) return undefined;
-  const isWhole = outcome.sound && rows.length === expected;
+  if (triples.length < found.length || triples.some(isOfEngine)) return undefined;
+  const isWhole = outcome.sound && found.length === expected;
   if (!isWhole || !(await isLast(run, expected)) || !(await agreesInPart(run, triples)))
     return { why: "partial", record };
   return { triples, record };
+}
+
+/** All triples as rows or, where those come in a format of many bytes, as a graph, which has no triple twice. */
+async function askTriples(run: Run, expected: number, maxBytes: number): Promise<Outcome> {
+  const bounds = { level: 1, maxRows: expected + 1, maxBytes } as const;
+  if (!run.session.hasShortRows) {
+    const query = allTriplesQuery("CONSTRUCT", bounds.maxRows, run.dialect);
+    const outcome = await ask(run, { query, ...bounds, kind: "quads", accept: "application/n-triples" });
+    if (outcome.ok && outcome.answer.quads.length === expected) return outcome;
+  }
+  return ask(run, { query: allTriplesQuery("SELECT", bounds.maxRows, run.dialect), ...bounds });
 }
 
 /** Nothing is known yet, and nothing speaks against few triples. */
@@ -62,14 +92,16 @@ function mayRead({ todo, claims, base }: Run, mostTriples: number): boolean {
   return isNew && claimed <= mostTriples && mostTriples > 0;
 }
 
+function tripleIn(row: ReadonlyMap<string, RDF.Term>): ReadTriple | undefined {
+  const [subject, predicate, object] = [row.get("s"), row.get("p"), row.get("o")];
+  return subject && predicate && object && tripleOf({ subject, predicate, object });
+}
+
 /** Undefined for a triple that can be in no description: its property or class may not be written into queries. */
-function tripleOf(row: ReadonlyMap<string, RDF.Term>): ReadTriple | undefined {
-  const [subject, property, object] = [row.get("s"), row.get("p"), row.get("o")];
-  if (subject === undefined || property === undefined || object === undefined) return undefined;
-  const isType = property.value === rdf.type && object.termType === "NamedNode";
-  return isWritable(property.value) && (!isType || isWritable(object.value))
-    ? { subject, property: property.value, object }
-    : undefined;
+function tripleOf({ subject, predicate, object }: Readonly<Record<"subject" | "predicate" | "object", RDF.Term>>) {
+  const isType = predicate.value === rdf.type && object.termType === "NamedNode";
+  const isUsable = isWritable(predicate.value) && (!isType || isWritable(object.value));
+  return isUsable ? { subject, property: predicate.value, object } : undefined;
 }
 
 const isOfEngine = ({ subject, property }: ReadTriple): boolean =>
@@ -80,17 +112,16 @@ async function isLast(run: Run, offset: number): Promise<boolean> {
   return outcome.ok && outcome.sound && outcome.answer.rows.length === 0;
 }
 
-/** Asks for the counts of all properties but the heaviest half: that is less work, and shows properties that were not read. */
+/** Counts the triples of all properties but the heaviest half: that is less work, and shows properties that were not read. */
 async function agreesInPart(run: Run, triples: readonly ReadTriple[]): Promise<boolean> {
   const counts = new Map<string, number>();
   for (const { property } of triples) counts.set(property, (counts.get(property) ?? 0) + 1);
-  const ascending = weighed(counts.keys(), (property) => counts.get(property) ?? 1);
+  const ascending = weighed(counts.keys(), (property) => valueFor(counts, property));
   const half = ascending.findIndex((_, at) => workOf(ascending.slice(0, at + 1)) > triples.length / 2);
-  const [light, heavy] = [ascending.slice(0, half), ascending.slice(half).map(({ key }) => key)];
-  const kind: FactKind = { ...factKinds.properties, tallies: ["n"] };
-  const part = await observe(run, kind, { selection: { without: heavy }, level: 2 });
-  if (!isSeen(part) || !part.whole || part.skipped > 0 || part.groups.size !== light.length) return false;
-  return light.every(({ key, weight }) => part.groups.get(key)?.get("")?.n === weight);
+  const heavy = ascending.slice(half).map(({ key }) => key);
+  const dialect = { ...run.dialect, countDistinct: false };
+  const { value, sound } = await askCount(run, listTotalQuery(factKinds.properties, { without: heavy }, dialect));
+  return sound && value === workOf(ascending.slice(0, half));
 }
 
 /** One triple of an answer; IRIs of properties and classes may be written into queries. */
@@ -100,15 +131,18 @@ export interface ReadTriple {
   readonly object: RDF.Term;
 }
 
-/** Keeps what all triples of an endpoint say as exact facts, each triple counted once. */
-function keepTriples(run: Run, triples: readonly ReadTriple[], record: number): void {
+/** Keeps what all triples of an endpoint say as exact facts, each triple counted once. Others have a turn in between. */
+async function keepTriples(run: Run, triples: readonly ReadTriple[], record: number): Promise<void> {
   const { base, todo } = run;
   const data = indexed(triples);
   const known = { status: "exact", record } as const;
   for (const { p } of data.triples) base.properties.known(p, known);
   for (const iri of new Set([...data.types.values()].flat())) base.classes.known(iri, known);
   base.classes.complete = base.properties.complete = true;
-  for (const kind of Object.values(factKinds)) if (kind.name !== "graphs") keepKind(run, kind, { data, record });
+  for (const kind of Object.values(factKinds)) {
+    if (kind.name !== "graphs") keepKind(run, kind, { data, record });
+    await nextTurn();
+  }
   const count = (name: DatasetCount, value: number): void => {
     base.totals[name] = { value, ...known };
   };

@@ -150,7 +150,7 @@ export async function countList(run: Run, kind: FactKind): Promise<ListTotal | u
 }
 
 async function askTotal(run: Run, kind: FactKind): Promise<ListTotal | undefined> {
-  const outcome = await ask(run, { query: listTotalQuery(kind, run.dialect), level: 1 });
+  const outcome = await ask(run, { query: listTotalQuery(kind, {}, run.dialect), level: 1 });
   if (!outcome.ok || !outcome.sound) return undefined;
   const [row] = outcome.answer.rows;
   const solutions = countOf(row?.get("n"));

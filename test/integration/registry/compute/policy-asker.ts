@@ -63,7 +63,8 @@ export function createPolicyAsker(nTriples: readonly string[], policy: Policy = 
       if (--alive < 0) throw new FedwayError("ENDPOINT_UNREACHABLE", "gone", { fault: "connect" });
       if (policy.busyEvery !== undefined && queries.length % policy.busyEvery === 0)
         throw new FedwayError("ENDPOINT_RATE_LIMITED", "busy", { retryAfterMs: 5, upstreamStatus: 429 });
-      return evaluate(engine, asking);
+      const { accept: mediaType } = asking;
+      return { ...evaluate(engine, asking), ...(mediaType && { mediaType }) };
     },
   };
 }

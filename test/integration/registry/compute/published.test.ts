@@ -28,7 +28,7 @@ async function describedWith(published?: VoidDescription, policy: Policy = {}) {
 
 /** Describes the endpoint, with claims that passed. */
 async function describedFrom(known: VoidDescription | undefined, asker: PolicyAsker) {
-  const { description } = await createDescriber({ asker, clock: instant, pauseMs: 0, readTriples: 0 }).describe(
+  const { description } = await createDescriber({ asker, clock: instant, pauseMs: 0, readBytes: 0 }).describe(
     { endpoint: { url: endpointUrl } },
     { signal: new AbortController().signal, ...(known && { known }) },
   );

@@ -19,12 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-// [how it is described, triples up to which data are read whole]
+// [how it is described, bytes up to which data are read whole]
 it.each([
-  ["triple by triple", 1000],
+  ["triple by triple", 100_000],
   ["by queries", 0],
-])("a description made %s counts directional strings and triple terms as what they are", async (_, readTriples) => {
-  const describer = createEndpointDescriber({ readTriples });
+])("a description made %s counts directional strings and triple terms as what they are", async (_, readBytes) => {
+  const describer = createEndpointDescriber({ readBytes });
   try {
     const { propertyPartitions } = await describer.describe(server.url);
     const found = propertyPartitions.find(({ property }) => property === "urn:p");

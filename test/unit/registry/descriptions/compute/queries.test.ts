@@ -7,7 +7,7 @@ import {
   type Dialect,
   distinctNodesQueries,
   fewCountsQuery,
-  firstTriplesCountQuery,
+  dataSizeQuery,
   graphsQuery,
   groupsQuery,
   keysQuery,
@@ -62,7 +62,7 @@ describe("every query text", () => {
         }
         for (const query of [totalsQuery, keysQuery]) shouldParse(query(kind, { keys: [one, two] }, dialect));
         shouldParse(keysQuery(kind, { without: [one], bounds: "LIMIT 10" }, dialect));
-        shouldParse(listTotalQuery(kind, dialect));
+        shouldParse(listTotalQuery(kind, { without: [one] }, dialect));
         shouldParse(solutionQuery(kind, 7, dialect));
         shouldParse(missingKeyQuery(kind, [one], dialect));
       }
@@ -78,8 +78,9 @@ describe("every query text", () => {
   it.each([
     ...probedRows.map(rowCapQuery),
     probes.values,
-    allTriplesQuery(5),
-    firstTriplesCountQuery(5),
+    allTriplesQuery("SELECT", 5, plain),
+    allTriplesQuery("CONSTRUCT", 5, { ...plain, graphs: [one] }),
+    dataSizeQuery(5, plain),
     probes.count,
     probes.systemGraphs,
     probes.anything,

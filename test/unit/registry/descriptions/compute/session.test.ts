@@ -53,6 +53,7 @@ function stage(steps: readonly Step[], options: Partial<SessionOptions> = {}): S
     pauseMs: 0,
     queryTimeoutMs: 60_000,
     budget: { requests: 100, ms: 3_600_000, bytes: 1_000_000 },
+    formats: undefined,
     records: [],
     ...options,
   });
