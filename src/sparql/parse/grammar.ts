@@ -1,7 +1,9 @@
 import { ParserBuilder } from "@traqula/core";
 import { sparql12ParserBuilder } from "@traqula/parser-sparql-1-2";
 import { AstFactory, completeParseContext, lex } from "@traqula/rules-sparql-1-2";
+import { LRUCache } from "lru-cache";
 import sparqljs from "sparqljs";
+import { sizedByKey } from "../../cache-size.ts";
 import type { Prologue } from "./prologue.ts";
 import { functionsOf12 } from "./sparql-1-2.ts";
 import { isKeyword, isWord, type Token } from "./tokens.ts";
@@ -57,9 +59,21 @@ export function indexAt(starts: readonly number[], offset: number): number {
 
 let parser: ReturnType<typeof createParser> | undefined;
 
-function parse(text: string) {
+/**
+ * The trees of the latest texts of samples, which are read only: queries that differ in their constants have the same one.
+ * A tree takes some 110 bytes for each character of its samples.
+ */
+const trees = new LRUCache<string, ReturnType<typeof parseSamples>>(sizedByKey(8, { perCharacter: 112 }));
+
+function parse(samples: string) {
+  const tree = trees.get(samples) ?? parseSamples(samples);
+  trees.set(samples, tree);
+  return tree;
+}
+
+function parseSamples(samples: string) {
   parser ??= createParser();
-  return parser.queryUnit(text, completeParseContext(context));
+  return parser.queryUnit(samples, completeParseContext(context));
 }
 
 const context = {

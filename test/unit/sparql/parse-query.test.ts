@@ -35,6 +35,21 @@ describe("query forms", () => {
   shouldParse("# SELECT\nBASE <http://a/> PREFIX p: <b#> ASK { p:x ?p 'SELECT' }", "boolean", "ASK");
 });
 
+it("gives each of several queries that differ in their constants its own terms", () => {
+  const query = (name: string) =>
+    `PREFIX p: <urn:p#> SELECT ?s { ?s p:${name} "${name}", 'x'@en, <urn:${name}> . ?s (<urn:a>|p:${name})+ ${name.length} }`;
+  const other = parseQuery(query("other"));
+  const long = parseQuery(query("a-longer-name"));
+  expect(JSON.stringify(other.ast.where).replaceAll("other", "a-longer-name").replace('"5"', '"13"')).toBe(
+    JSON.stringify(long.ast.where),
+  );
+  const again = parseQuery(query("other"));
+  expect(again.ast).toEqual(other.ast);
+  for (const [part, { from, to }] of again.places) {
+    if ("termType" in part && part.termType === "Literal") expect(again.textOf({ from, to })).toContain(part.value);
+  }
+});
+
 describe("errors of the grammar have the place of the offending token", () => {
   shouldFail("SELECT * { ?s ?p }", "1:18", /Unexpected "}".*Expected/s);
   shouldFail("SELECT * {\n  ?s ?p ?o\n", "3:1", /ends too early/);
