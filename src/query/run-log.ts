@@ -256,9 +256,9 @@ export function createRunLog({ onFinish, slow, keepBytes = defaultKeepBytes, ...
 export type RunLog = ReturnType<typeof createRunLog>;
 
 /** Estimate: two bytes a character of each text, and a kilobyte for the rest. */
-function keptBytes({ planned, repairs, session = "", reports, steps, outline, exclusions, end, pruned }: Run): number {
+function keptBytes({ planned, repairs, session = "", sources, steps, outline, exclusions, end, pruned }: Run): number {
   const characters = recordLength({
-    sources: reports,
+    sources: [...sources.values()],
     notes: outline.notes,
     steps: [...steps.values()],
     detail: end?.error?.message,

@@ -192,7 +192,6 @@ function loopbackVariants(origin: string): readonly string[] {
 }
 
 function originOf(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined;
-  const { origin, protocol } = new URL(url);
-  return protocol === "http:" || protocol === "https:" ? origin : undefined;
+  const parsed = URL.parse(url);
+  return parsed?.protocol === "http:" || parsed?.protocol === "https:" ? parsed.origin : undefined;
 }
