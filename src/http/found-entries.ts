@@ -33,7 +33,7 @@ export async function foundEntries(
   const ids = new Set([...linkedById.keys(), ...wordedById.keys()]);
   const ranked = [...ids].flatMap((id) => catalog.byId(id) ?? []);
   const found = await finder.filterEntriesInTurns(ranked, filter);
-  const reasonsOf = (id: string) => (linkedById.get(id)?.lookUp() ?? wordedById.get(id))?.why ?? [];
+  const reasonsOf = (id: string) => linkedById.get(id)?.reasons() ?? wordedById.get(id)?.why ?? [];
   const hits = found.hits.map((hit) => ({ ...hit, why: [...reasonsOf(hit.entry.id), ...hit.why] }));
   return { ...found, hits, federations: linked.filter((hit) => hit.isFederation).map((hit) => hit.lookUp()) };
 }

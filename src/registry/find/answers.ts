@@ -81,7 +81,7 @@ export interface EntryFilter {
 }
 
 /** One entry with the reasons why it is in the list. */
-interface EntryHit {
+export interface EntryHit {
   readonly entry: CatalogEntry;
   readonly status: EndpointStatus;
   readonly why: readonly Match[];

@@ -5,7 +5,7 @@ import { publishedKey } from "../../catalog/published/published-facts.ts";
 import { plainText } from "../../../rdf/display-text.ts";
 import { irisNamed, irisWritten, rankedEndpoints } from "./run-search.ts";
 import type { SearchedTexts } from "../tables/texts.ts";
-import type { EndpointStatus, EntryFilter, EntryPage, Match } from "../answers.ts";
+import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "../answers.ts";
 import { fold } from "../words/words.ts";
 
 /** Facts of an entry that filters compare. */
@@ -25,13 +25,6 @@ interface WantedTerm {
 
 const mostListed = 1_000;
 
-/** Reasons are worked out for the page that is shown, not for the whole list. */
-interface LazyHit {
-  readonly entry: CatalogEntry;
-  readonly status: EndpointStatus;
-  readonly why: () => readonly Match[];
-}
-
 /**
  * Lists catalogue entries; with 20,000 of them each step takes some milliseconds.
  * @throws FedwayError `REQUEST_INVALID` for an ambiguous name
@@ -44,8 +37,8 @@ export function* filterSteps(
   const wanted = [wantedTerm(state, "class", filter.class), wantedTerm(state, "property", filter.property)].flat();
   if (isAll(filter, wanted)) return allEntries(entries, filter, statusOf);
   const listing: Listing = { state, filter, statusOf, wanted };
-  const described: LazyHit[] = [];
-  const published: LazyHit[] = [];
+  const described: EntryHit[] = [];
+  const published: EntryHit[] = [];
   let undecided = 0;
   for (const { entry, why } of yield* orderedEntries(listing, entries)) {
     yield;
@@ -56,14 +49,21 @@ export function* filterSteps(
     const reasons = has.filter((each) => typeof each === "object");
     if (reasons.length === wanted.length) {
       const isDescribed = reasons.every(({ field }) => !field.startsWith("published"));
-      const hit = { entry, status, why: () => [...why(), ...plain, ...reasons] };
+      const hit = {
+        entry,
+        status,
+        /** Worked out for hits that are shown, not for the whole list. */
+        get why() {
+          return [...why(), ...plain, ...reasons];
+        },
+      };
       (isDescribed ? described : published).push(hit);
     } else if (!has.includes("no")) undecided++;
   }
   const hits = [...described, ...published];
   return {
     total: hits.length,
-    hits: pageOf(hits, filter).map(({ entry, status, why }) => ({ entry, status, why: why() })),
+    hits: pageOf(hits, filter),
     undecided,
     ...Object.fromEntries(wanted.flatMap(({ kind, iri }) => (iri === undefined ? [] : [[kind, iri]]))),
   };

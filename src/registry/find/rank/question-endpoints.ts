@@ -29,6 +29,8 @@ interface RankedHit {
   readonly ids: readonly string[];
   readonly isFederation: boolean;
   lookUp(): LinkedEndpoint;
+  /** Only the `why` of the hit. */
+  reasons(): LinkedEndpoint["why"];
 }
 
 /** Endpoints for a question, best first; those that are down stand where they belong. @throws the signal's reason */
@@ -48,7 +50,12 @@ export async function rankedFor(
   const shown = hits.slice(0, clamped(limit)).map((hit): RankedHit => {
     const isFederation = federations.model(hit.key) !== undefined;
     const ids = isFederation ? (hit.members ?? []) : [hit.key];
-    return { ids, isFederation, lookUp: () => linkedHit(hit, ranked, models, statusOf) };
+    return {
+      ids,
+      isFederation,
+      lookUp: () => linkedHit(hit, ranked, models, statusOf),
+      reasons: () => endpointReasons(hit.key, ranked, ranked.termsOf(hit.key)),
+    };
   });
   return { hits: shown, total: hits.length, ranking, complete };
 }

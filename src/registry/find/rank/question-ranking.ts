@@ -152,6 +152,7 @@ function mentionsByEndpoint(hits: readonly ValueHit[], isLast: boolean): Readonl
 
 /** The properties that have what the question names, and the classes of it, by their places. */
 function placesOf({ nodes }: SchemaGraph, hits: readonly ValueHit[]): ReadonlyMap<number, number> {
+  if (hits.length === 0) return new Map();
   const scores = new Map<string, number>();
   for (const { class: type, property, score, kind } of hits) {
     const add = (key: string, value: number): void => void scores.set(key, Math.max(scores.get(key) ?? 0, value));

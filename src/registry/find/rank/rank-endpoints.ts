@@ -4,6 +4,7 @@ import type { QuestionWords } from "../words/question-words.ts";
 import { type KnownFederations, withFederations } from "../tables/known-federations.ts";
 import { rarity } from "./rank-terms.ts";
 import type { SchemaGraph } from "../tables/schema-graph.ts";
+import { itemAt } from "../../../values.ts";
 
 /** An endpoint, or a federation by its key, with its score. */
 export interface ScoredEndpoint {
@@ -143,7 +144,10 @@ function contextScore(nodes: SchemaGraph["nodes"], weights: ReadonlyMap<string, 
   let context = 0;
   for (const [at, { kind, properties }] of nodes.entries()) {
     if (kind !== "class") continue;
-    const [first, second, third] = properties.flatMap((place) => own[place] || []).toSorted(descending);
+    const [first, second, third] = properties
+      .map((place) => itemAt(own, place))
+      .filter((weight) => weight > 0)
+      .toSorted(descending);
     const ofProperties = (first ?? 0) + (second ?? 0) + (third ?? 0);
     context = Math.max(context, (own[at] ?? 0) + 0.5 * ofProperties);
   }

@@ -3,7 +3,7 @@ import type { Match } from "../answers.ts";
 import { likeness } from "../words/likeness.ts";
 import type { QuestionWords } from "../words/question-words.ts";
 import type { SchemaGraph, SchemaNode } from "../tables/schema-graph.ts";
-import { itemAt } from "../../../values.ts";
+import { itemAt, valueFor } from "../../../values.ts";
 
 /** A class or property of an endpoint for a question. */
 export interface RankedNode {
@@ -70,10 +70,11 @@ function lexicalScores(nodes: readonly SchemaNode[], question: QuestionWords): r
   for (const { names } of nodes) {
     for (const stem of new Set(names.flat())) having.set(stem, (having.get(stem) ?? 0) + 1);
   }
-  const matches = new Map([...having.keys()].map((stem) => [stem, bestMatch(stem, question)]));
-  const weight = (stem: string): number => rarity(having.get(stem) ?? 0, nodes.length);
+  const known = new Map<string, WeighedStem>();
+  for (const [stem, count] of having)
+    known.set(stem, { ...bestMatch(stem, question), weight: rarity(count, nodes.length) });
   return nodes.map(({ names }) => {
-    const scored = names.map((stems) => nameScore(stems, { matches, weight, question }));
+    const scored = names.map((stems) => nameScore(stems, known, question));
     return scored.toSorted((left, right) => right.score - left.score)[0] ?? { score: 0, words: [] };
   });
 }
@@ -91,20 +92,21 @@ function bestMatch(stem: string, question: QuestionWords): { readonly word: stri
   return found;
 }
 
-interface Matching {
-  readonly matches: ReadonlyMap<string, { readonly word: string; readonly like: number }>;
-  readonly weight: (stem: string) => number;
-  readonly question: QuestionWords;
+/** A stem with its rarity, and the word of the question that it is most like. */
+interface WeighedStem {
+  readonly word: string;
+  readonly like: number;
+  readonly weight: number;
 }
 
 /** The rarity of what is matched, less where other words of the name are not. */
-function nameScore(stems: readonly string[], { matches, weight, question }: Matching): Own {
-  const all = stems.reduce((sum, stem) => sum + weight(stem), 0);
+function nameScore(stems: readonly string[], known: ReadonlyMap<string, WeighedStem>, question: QuestionWords): Own {
+  const weighed = stems.map((stem) => valueFor(known, stem));
+  const all = weighed.reduce((sum, { weight }) => sum + weight, 0);
   const joined = question.get(stems.join(""));
   if (joined !== undefined) return { score: all, words: [joined] };
-  const met = stems.map((stem) => ({ stem, ...(matches.get(stem) ?? { word: "", like: 0 }) }));
-  const got = met.reduce((sum, { stem, like }) => sum + weight(stem) * like, 0);
-  const words = met.flatMap(({ word, like }) => (like > 0 ? word : []));
+  const got = weighed.reduce((sum, { weight, like }) => sum + weight * like, 0);
+  const words = weighed.flatMap(({ word, like }) => (like > 0 ? word : []));
   return all > 0 ? { score: got * Math.sqrt(got / all), words: [...new Set(words)] } : { score: 0, words: [] };
 }
 
@@ -146,8 +148,11 @@ function bestNeighbour(
   nodes: readonly SchemaNode[],
   own: readonly number[],
 ): SchemaNode | undefined {
-  const [best] = [...domains, ...ranges, ...properties].toSorted((left, right) => (own[right] ?? 0) - (own[left] ?? 0));
-  return best !== undefined && (own[best] ?? 0) > 0 ? nodes[best] : undefined;
+  let best = -1;
+  for (const place of [...domains, ...ranges, ...properties]) {
+    if (itemAt(own, place) > (own[best] ?? 0)) best = place;
+  }
+  return nodes[best];
 }
 
 /** Why a class or property was found: which word of the question met its name. */

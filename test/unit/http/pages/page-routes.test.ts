@@ -313,8 +313,8 @@ describe("the catalogue", () => {
     Object.assign(finder, {
       rankEndpoints: async () => ({
         hits: [
-          { ids: ["dark"], isFederation: false, lookUp: () => dark },
-          { ids: ["gone", "people"], isFederation: true, lookUp: () => north },
+          { ids: ["dark"], isFederation: false, lookUp: () => dark, reasons: () => dark.why },
+          { ids: ["gone", "people"], isFederation: true, lookUp: () => north, reasons: () => north.why },
         ],
         total: 2,
         ranking: "lexical" as const,
