@@ -1,7 +1,7 @@
 import type * as RDF from "../../rdf/term.ts";
 import type { Bindings } from "../../results/model.ts";
 import { termKey } from "../../results/terms.ts";
-import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
+import { compareSpelledKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 import { ExpressionError, longestComputed, tooLong } from "../expressions/expression-error.ts";
 import { calculate, integer, type Numeric } from "../expressions/numbers.ts";
 import { string, numberOf, numeric } from "../expressions/values.ts";
@@ -234,7 +234,7 @@ function extreme(sign: -1 | 1, holding: Holding): State {
   return {
     add(term) {
       const key = sortKey(term);
-      if (best && sign * compareKeys(key, best.key) <= 0) return;
+      if (best && sign * compareSpelledKeys(key, best.key) <= 0) return;
       const bytes = termBytes(term);
       holding.add(bytes - (best?.bytes ?? 0));
       best = { term, key, bytes };

@@ -4,7 +4,7 @@ import { compareDurations, roughSeconds } from "./durations.ts";
 import { ExpressionError } from "./expression-error.ts";
 import { compareNumbers, toNumber } from "./numbers.ts";
 import { type Value, valueOf } from "./values.ts";
-import { compareDecimals, type Decimal } from "./decimal.ts";
+import { compareDecimals, type Decimal, decimalOfNumber } from "./decimal.ts";
 
 /**
  * Two texts by code point (XPath and XQuery Functions and Operators, section 7.3.1), whatever the server's locale. That is
@@ -72,10 +72,12 @@ function compareStrings(a: Value, b: Value): number | undefined {
 export interface SortKey {
   readonly rank: number;
   readonly value: number | string;
-  /** Decides between equal values: exact numbers that are one double, and moments. */
+  /** Decides between exact numbers that are one double, and between moments. */
   readonly exact?: Decimal | undefined;
-  /** Decides at the end. */
+  /** Decides between terms whose values have no order. */
   readonly text: string;
+  /** Of a term that may equal another one in value: decides where one of them is to be taken. */
+  readonly spelling?: string;
 }
 
 // Unbound, blank nodes, IRIs, literals (SPARQL 1.1 Query, section 15.1). Each kind of literal has a rank, so that no three
@@ -117,16 +119,22 @@ function literalKey(term: RDF.Literal): SortKey {
       const size = toNumber(number);
       const exact = "exact" in number ? number.exact : undefined;
       // NaN comes before all numbers.
-      return { rank: ranks.number, value: Number.isNaN(size) ? "" : size, exact, text: term.datatype.value + text };
+      return {
+        rank: ranks.number,
+        value: Number.isNaN(size) ? "" : size,
+        exact,
+        text: "",
+        spelling: term.datatype.value + text,
+      };
     }
     case "string":
       return { rank: ranks.string, value: text, text: term.datatype.value };
     case "tagged":
       return { rank: ranks.string, value: value.text, text: `@${value.tag}` };
     case "boolean":
-      return { rank: ranks.boolean, value: Number(value.value), text };
+      return { rank: ranks.boolean, value: Number(value.value), text: "", spelling: text };
     case "moment":
-      return { rank: ranks.moment, value: value.type, exact: utcSeconds(value.moment), text };
+      return { rank: ranks.moment, value: value.type, exact: utcSeconds(value.moment), text: "", spelling: text };
     case "duration":
       return { rank: ranks.duration, value: 0, exact: roughSeconds(value.duration), text: term.datatype.value + text };
     default:
@@ -134,12 +142,14 @@ function literalKey(term: RDF.Literal): SortKey {
   }
 }
 
-/** The order of ORDER BY, of all terms and total; never throws. */
+/** The order of ORDER BY, of all terms: 0 for those of one value, between which the next key decides; never throws. */
 export function compareKeys(a: SortKey, b: SortKey): number {
-  return (
-    a.rank - b.rank || compareSimple(a.value, b.value) || compareExact(a.exact, b.exact) || compareTexts(a.text, b.text)
-  );
+  return a.rank - b.rank || compareSimple(a.value, b.value) || compareExact(a, b) || compareTexts(a.text, b.text);
 }
+
+/** The same, and between terms of one value by how they are spelled: the least of several is one, whichever comes first. */
+export const compareSpelledKeys = (a: SortKey, b: SortKey): number =>
+  compareKeys(a, b) || compareTexts(a.spelling ?? a.text, b.spelling ?? b.text);
 
 function compareSimple(a: number | string, b: number | string): number {
   if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
@@ -148,7 +158,9 @@ function compareSimple(a: number | string, b: number | string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-function compareExact(a: Decimal | undefined, b: Decimal | undefined): number {
-  if (a && b) return compareDecimals(a, b);
-  return a ? 1 : b ? -1 : 0;
+/** A double counts as the shortest decimal that is written so: it equals one of the exact numbers that are this double, not all. */
+function compareExact(a: SortKey, b: SortKey): number {
+  if (!a.exact && !b.exact) return 0;
+  const exactOf = ({ exact, value }: SortKey): Decimal => exact ?? decimalOfNumber(Number(value));
+  return compareDecimals(exactOf(a), exactOf(b));
 }

@@ -30,6 +30,7 @@ function ownData(member: number): Set<string> {
     // Doubles cannot tell them apart.
     large: () => integer(9_007_199_254_740_992n + BigInt(random.below(4))),
     dec: () => decimal(`${random.below(3)}.${random.pick(["5", "50", "25"])}`),
+    double: () => `"${random.pick(["0.0E0", "1E0", "1.0E0", "2.5E0"])}"^^<http://www.w3.org/2001/XMLSchema#double>`,
     zero: () => decimal(random.pick(["0.0", "-0.0", "0.00", "1.0"])),
     kind: () => `<http://v.example/k${random.below(4) + member}>`,
     name: () => `"name ${random.below(4) + member}"`,
@@ -42,7 +43,7 @@ function ownData(member: number): Set<string> {
   return new Set(triples);
 }
 
-const numbers = ["few", "many", "large", "dec", "zero"];
+const numbers = ["few", "many", "large", "dec", "zero", "double"];
 /** Numbers that are spelled in one way each. */
 const spelledOnce = ["few", "many", "large"];
 
@@ -111,7 +112,8 @@ const shapes = {
   union(random: Random, place: Place): Asked {
     const groups = [0, 1].map(() => `{ ${place(`?s :${random.pick(numbers)} ?v`)} }`).join(" UNION ");
     const keys = `${by(random, "v")} ${by(random, "s")}`;
-    return { text: `SELECT ?s (?v + 0.0 AS ?n) { ${groups} } ORDER BY ${keys} ${cut(random)}` };
+    // Equal numbers are of several types.
+    return { text: `SELECT ?s (?v + 0.0E0 AS ?n) { ${groups} } ORDER BY ${keys} ${cut(random)}` };
   },
   optional(random: Random, place: Place): Asked {
     const group = `${place(`?s :${random.pick(numbers)} ?v`)} OPTIONAL { ${place(`?s :${random.pick(numbers)} ?w FILTER(?w > 1)`)} }`;

@@ -135,6 +135,20 @@ it("triple terms are equal when their parts are, and the same term only with the
   expect(compared("sameterm", one, same)).toBe("false");
 });
 
+it("terms of one value are told apart by the next key of ORDER BY", async () => {
+  const rows = [
+    ['"1"^^xsd:integer', '"1.0"^^xsd:decimal', '"1E0"^^xsd:double', "1.00", "1"],
+    ["9007199254740992", '"9007199254740992E0"^^xsd:double'],
+    ["true", '"1"^^xsd:boolean'],
+    ['"2026-01-01T12:00:00Z"^^xsd:dateTime', '"2026-01-01T13:00:00+01:00"^^xsd:dateTime'],
+  ];
+  for (const terms of rows) {
+    const values = terms.map((term, at) => `(${term} "${terms.length - at}")`).join(" ");
+    const query = `PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> SELECT ?k { VALUES (?v ?k) { ${values} } } ORDER BY ?v ?k`;
+    expect(await engineAnswer(query)).toEqual(terms.map((_, at) => `"${at + 1}"`));
+  }
+});
+
 describe("strings are compared by code point", () => {
   table({
     '"ab" = "a\\u00ADb"': '"false"^^boolean',
