@@ -12,7 +12,7 @@ import { localDispatch, openClients, openHosting, openTracing } from "./app/open
 import { openEvaluators, openExecutors } from "./app/open-executors.ts";
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
-import { describesDue, openRegistry, type Registry } from "./app/open-registry.ts";
+import { openRegistry, type Registry } from "./app/open-registry.ts";
 import { followFolders, openWatches } from "./app/open-watches.ts";
 import { loadShards, offRoutes } from "./app/plugins.ts";
 import {
@@ -112,7 +112,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   const diagnosis = openDiagnosis(config, registry, { ...execution, availability: monitoring.availability });
   const queries = createQueryService({
     ...execution,
-    onUsed: describesDue(config) ? (plan) => registry.due.used(usedIds(plan)) : undefined,
+    onUsed: config.facts === "on" ? (plan) => registry.due.used(usedIds(plan)) : undefined,
     explainEmpty: diagnosis.explainEmpty,
     isCutOff: monitoring.isCutOff,
     limits: config.limits,
@@ -280,15 +280,19 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
 
 /** Background work begins when the service is there for others; for a command only the jobs that it asks for. */
 async function startWork(parts: ServedParts, command: CommandWork | undefined): Promise<void> {
-  const { config, jobs, metrics, registry, monitoring, shards, state, watches } = parts;
-  const kinds = [registry, monitoring, watches, ...(shards ? [shards] : [])].flatMap((part) => part.kinds);
-  const work = config.role !== "web" && (command === undefined || (command.jobs ?? []));
+  const { config, jobs, metrics, registry, monitoring, shards, state } = parts;
+  const { describes = false, jobs: wanted = [] }: CommandWork = command ?? { describes: true };
+  const work = config.role !== "web" && (command === undefined || wanted);
   if (command === undefined || state.soleOwner) await removeOnceEntries(registry.catalog);
-  await jobs.start(measured(kinds, metrics), { work });
+  await jobs.start(measured(kindsOf(parts), metrics), { work });
   if (command === undefined) await startRepeated(parts);
   await shards?.start();
+  if (describes) registry.due.start();
   await (command === undefined ? monitoring.monitor.start() : monitoring.monitor.load());
 }
+
+const kindsOf = ({ registry, monitoring, shards, watches }: ServedParts) =>
+  [registry, monitoring, watches, ...(shards ? [shards] : [])].flatMap((part) => part.kinds);
 
 /** Starts recurring work, and work that waits for the first query. */
 async function startRepeated(parts: ServedParts): Promise<void> {
@@ -297,11 +301,10 @@ async function startRepeated(parts: ServedParts): Promise<void> {
   if (config.role !== "web") {
     registry.sources.startChecking();
     for (const schedule of [...monitoring.schedules, ...registry.schedules, watches.schedule, registry.due.schedule]) {
-      const isWanted = schedule === registry.due.schedule ? describesDue(config) : config.monitor.enabled;
+      const isWanted = schedule === registry.due.schedule ? config.facts !== "off" : config.monitor.enabled;
       // Schedules outlive processes: one that is not wanted any more must be taken back.
       await (isWanted ? jobs.schedule(schedule) : jobs.unschedule(schedule.name));
     }
     await followFolders(parts);
   }
-  if (describesDue(config)) registry.due.start();
 }

@@ -26,9 +26,6 @@ export interface Foundation {
   readonly jobs: JobQueue;
 }
 
-/** True if endpoints are described automatically. */
-export const describesDue = ({ facts, monitor }: Config): boolean => facts && monitor.enabled;
-
 /** The catalogue, everything that is known of its endpoints, and what plans take from that. */
 export type Registry = Awaited<ReturnType<typeof openRegistry>>;
 
@@ -59,7 +56,7 @@ export async function openRegistry(
     catalog: { ...catalogSources(config), shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message },
     isBroken: (url) => sparql.breakers.refusal(url) !== undefined,
     keepTriples: createTripleKeeper(store),
-    describesDue: describesDue(config),
+    described: config.facts,
     harvest: config.agents.harvest,
     examples: exampleOptions(foundation),
     onFault,

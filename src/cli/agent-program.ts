@@ -7,6 +7,7 @@ import { asCommands } from "./advice.ts";
 import { type CliIo, exitCodes, type Options, type Running, serviceCommand, wholeNumber } from "./cli-io.ts";
 import { queryText } from "./commands.ts";
 import { oneLine, write, writeJson } from "./output.ts";
+import { endpointJobs } from "./endpoint-jobs.ts";
 import { checked, readAnswer, RemoteProblem, type Service, withService } from "./service.ts";
 
 /** Adds `find`, `terms`, `check` and `mcp`: the tools of agents for people, and for agents over standard input and output. */
@@ -74,7 +75,7 @@ async function runMcp(io: CliIo, { url, profile }: Options<"profile">): Promise<
   const { stdin, stdout, interrupted: signal, fetch } = io;
   const use = (service: Service) =>
     io.forwardMcp({ stdin, stdout, signal, fetch, url: service.url, token: service.own, profile });
-  await withService(io, { url, announced: true }, use);
+  await withService(io, { url, announced: true, describes: true, jobs: endpointJobs }, use);
   return exitCodes.ok;
 }
 

@@ -7,6 +7,8 @@ import { type Command, InvalidArgumentError } from "commander";
 export interface CommandWork {
   /** Kinds of the jobs that it runs. */
   readonly jobs?: readonly string[];
+  /** Endpoints are described as by `fedway serve`; their jobs are among `jobs`. */
+  readonly describes?: boolean;
   /** Other commands find it. */
   readonly announced?: boolean;
 }

@@ -112,6 +112,16 @@ export const flag: Parser<boolean> = {
   },
 };
 
+/** A flag, or one word between the two. */
+export const flagOr = <const Word extends string>(word: Word): Parser<"on" | Word | "off"> => ({
+  expected: `on, ${word} or off`,
+  parse: (found) => {
+    if (found.toLowerCase() === word) return { value: word };
+    const is = flags[found.toLowerCase()];
+    return is === undefined ? undefined : { value: is ? "on" : "off" };
+  },
+});
+
 export const oneOf = <const T extends string>(...allowed: readonly T[]): Parser<T> => ({
   expected: `one of ${allowed.join(", ")}`,
   parse: (found) => {

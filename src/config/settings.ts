@@ -5,6 +5,7 @@ import {
   adminToken,
   cidrs,
   flag,
+  flagOr,
   foldersOrOff,
   httpUrl,
   hostNames,
@@ -156,8 +157,8 @@ export const settings = {
     name: "FEDWAY_FACTS",
     default: "on",
     meaning:
-      "Describe endpoints automatically: hosted and registered ones, and once a week public ones that a query used. Needs FEDWAY_MONITOR.",
-    ...flag,
+      "Describe endpoints automatically: hosted and registered ones, and once a week public ones that a query used (on), hosted ones alone, or none (off).",
+    ...flagOr("hosted"),
   },
   factsMaxAgeMs: {
     name: "FEDWAY_FACTS_MAX_AGE_MS",

@@ -14,7 +14,7 @@ import { openCatalog } from "./catalog/open-catalog.ts";
 import { createDescriber } from "./descriptions/compute/describer.ts";
 import { createDescriptionService, type DescriptionService } from "./descriptions/description-service.ts";
 import { createDescriptionStore } from "./descriptions/description-store.ts";
-import { DueDescriptions } from "./descriptions/due-descriptions.ts";
+import { type DescribedEndpoints, DueDescriptions } from "./descriptions/due-descriptions.ts";
 import { createLinksetFinder, createLinksetService } from "./descriptions/linkset-finder.ts";
 import { createVoidRetriever } from "./descriptions/void-retriever.ts";
 import type { EndpointStatus } from "./find/answers.ts";
@@ -52,8 +52,8 @@ export interface RegistryOptions {
   /** Bytes, as N-Triples, up to which a description reads a dataset whole, and where these triples are kept. */
   readonly readBytes: Parameters<typeof createDescriber>[0]["readBytes"];
   readonly keepTriples: Parameters<typeof createDescriptionService>[0]["keepTriples"];
-  /** Endpoints are described automatically, again after `factsMaxAgeMs`. */
-  readonly describesDue: boolean;
+  /** Which endpoints are described automatically, again after `factsMaxAgeMs`. */
+  readonly described: DescribedEndpoints;
   readonly factsMaxAgeMs: number;
   /** Labels and values that are read of an endpoint, and the ids of those that are spared. */
   readonly harvest: { readonly rows: number; readonly except: readonly string[] };
@@ -170,15 +170,16 @@ async function openParts(options: RegistryOptions) {
 }
 
 function openDue(options: RegistryOptions, { catalog, descriptions }: Parts): DueDescriptions {
-  const { statusOf, inMaintenance, isBroken, factsMaxAgeMs, describesDue, onFault } = options;
+  const { local, statusOf, inMaintenance, isBroken, factsMaxAgeMs, described, onFault } = options;
   return new DueDescriptions({
     catalog,
     descriptions,
+    isHosted: (url) => local(url) !== undefined,
     isOwn: isOwn(options),
     isResting: ({ id, url }) => statusOf(id) === "down" || inMaintenance(id) || isBroken(url),
     clock: steadyClock,
     maxAgeMs: factsMaxAgeMs,
-    isOn: describesDue,
+    described,
     onFault,
   });
 }

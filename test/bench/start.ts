@@ -46,6 +46,7 @@ async function start(): Promise<Started> {
     PORT: String(port),
     FEDWAY_DATA_DIR: newFolder(),
     FEDWAY_MONITOR: "off",
+    FEDWAY_FACTS: "off",
     FEDWAY_LOG_LEVEL: "warn",
   });
   try {

@@ -1,7 +1,8 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type BuiltService, runCommand, startBuiltService } from "../support/built-program.ts";
+import { until } from "../support/eventually.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
 // The tools of agents as a program: for people on the command line, for MCP clients over standard input and output.
@@ -51,6 +52,24 @@ describe("fedway mcp", () => {
     const there = await useStdio(mode, ["--url", service.url, "--profile", "paper"], token);
     expect(there).toMatchObject({ first: "people", errors: [] });
     expect(there.tools).toEqual(["get_void_descriptions", "run_sparql_query"]);
+  });
+
+  it("describes the hosted endpoints", async () => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: ["dist/cli/main.js", "mcp"],
+      env: { PATH: process.env["PATH"] ?? "", FEDWAY_DATA_DIR: newFolder(), FEDWAY_MONITOR: "off" },
+      stderr: "pipe",
+    });
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(transport);
+    onTestFinished(() => client.close());
+    const question = "Which painters were born in Icelandic cities?";
+    const found = async (): Promise<string> =>
+      JSON.stringify(await client.callTool({ name: "find_endpoints", arguments: { question } }));
+    // Only what is described is named as one.
+    await until(async () => (await found()).includes("examples (federation of 5 endpoints)"));
+    await until(async () => !(await found()).includes("being described"));
   });
 
   it("tells a client that the token is wrong", async () => {

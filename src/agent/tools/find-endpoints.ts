@@ -9,8 +9,16 @@ import { defineTool } from "../tool.ts";
 const termTokens = [900, 700, 500, 300, 200] as const;
 const mostReasons = 5;
 
+interface Parts {
+  readonly finder: Pick<Finder, "findEndpoints">;
+  readonly due: {
+    /** Endpoints that are being described for the first time, by id. */
+    describedFirst(): Promise<readonly string[]>;
+  };
+}
+
 /** Which endpoints, or federations of several, can answer a question, and with which terms. */
-export const findEndpoints = ({ finder }: { readonly finder: Pick<Finder, "findEndpoints"> }) =>
+export const findEndpoints = ({ finder, due }: Parts) =>
   defineTool({
     name: "find_endpoints",
     title: "Find endpoints",
@@ -23,6 +31,7 @@ export const findEndpoints = ({ finder }: { readonly finder: Pick<Finder, "findE
     profiles: ["full", "small", "builder"],
     async run({ question, limit = 5 }, { hint, signal }) {
       const { endpoints: hits, total, complete } = await finder.findEndpoints({ question, limit, signal });
+      const coming = await due.describedFirst();
       const shown = hits.map((hit, at) => shownHit(hit, itemAt(termTokens, Math.min(at, termTokens.length - 1))));
       const [best] = shown;
       const next =
@@ -35,15 +44,19 @@ export const findEndpoints = ({ finder }: { readonly finder: Pick<Finder, "findE
           total === 0
             ? "No endpoint has a word of it."
             : `${hits.length} of ${total}, best first; counts of instances in brackets`,
-        cause: complete
-          ? undefined
-          : "The index is still loading, so this list may be wrong: ask again in some seconds.",
+        cause: loadingText(complete, coming),
         rows: shown.flatMap(({ lines }) => lines),
         next,
         data: { total, complete, endpoints: shown.map(({ data }) => data) },
       };
     },
   });
+
+function loadingText(complete: boolean, coming: readonly string[]): string | undefined {
+  if (!complete) return "The index is still loading, so this list may be wrong: ask again in some seconds.";
+  if (coming.length === 0) return undefined;
+  return `${coming.join(", ")} ${coming.length === 1 ? "is" : "are"} being described: ask again in some seconds.`;
+}
 
 /** A hit with as many of its terms as the budget takes. */
 type HitTerm = LinkedEndpoint["terms"][number];

@@ -4,9 +4,14 @@ import type { JobKind, JobSchedule } from "../../jobs/job-queue.ts";
 import type { CatalogEntry, EditableCatalog } from "../catalog/catalog.ts";
 import type { DescriptionService } from "./description-service.ts";
 
+/** Which endpoints are described automatically: all that may be, hosted ones, none. */
+export type DescribedEndpoints = "on" | "hosted" | "off";
+
 interface DueOptions {
   readonly catalog: Pick<EditableCatalog, "byId" | "entries" | "authorship" | "onChange">;
   readonly descriptions: Pick<DescriptionService, "request" | "lastRun">;
+  /** True for URLs of this process. */
+  readonly isHosted: (url: string) => boolean;
   /** True for URLs of this process or of the operator's own network. */
   readonly isOwn: (url: string) => boolean;
   /** True if an endpoint is to be left alone now: it is down, in maintenance, or its breaker is open. */
@@ -14,8 +19,7 @@ interface DueOptions {
   readonly clock: Pick<Clock, "now">;
   /** Milliseconds after which a description proves nothing any more; 0: none ever does. */
   readonly maxAgeMs: number;
-  /** True if endpoints are described automatically. */
-  readonly isOn: boolean;
+  readonly described: DescribedEndpoints;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -49,6 +53,8 @@ export class DueDescriptions {
   /** When descriptions with wrong facts may be made anew again, and how long that was to wait. */
   readonly #renewals = new LRUCache<string, { readonly dueMs: number; readonly waitMs: number }>({ max: mostEntries });
   readonly #waiting = new Set<string>();
+  /** Hosted endpoints whose first description was asked for, and when. */
+  readonly #first = new Map<string, number>();
   #working: Promise<void> | undefined;
   /** Set while it is started. */
   #ignore: (() => void) | undefined;
@@ -57,26 +63,30 @@ export class DueDescriptions {
     this.#options = options;
   }
 
-  /** From now on, looks at entries when they come, change or are used. Not before the queue is started. */
+  /** From now on, looks at entries: at those that are there, and when one comes, changes or is used. Not before the queue is started. */
   start(): void {
-    const { catalog } = this.#options;
-    this.#ignore = catalog.onChange(() => this.#add(catalog.entries.filter((entry) => this.#isRegistered(entry))));
+    const { catalog, described } = this.#options;
+    if (described === "off" || this.#ignore !== undefined) return;
+    const look = (): void => this.#add(catalog.entries.filter((entry) => this.#isRegistered(entry)));
+    this.#ignore = catalog.onChange(look);
+    look();
   }
 
   /** A query has asked these endpoints, by catalogue id. */
   used(ids: readonly string[]): void {
-    this.#add(ids.flatMap((id) => this.#options.catalog.byId(id) ?? []).filter(({ builtIn }) => !builtIn));
+    const { catalog, described } = this.#options;
+    if (described === "on") this.#add(ids.flatMap((id) => catalog.byId(id) ?? []).filter(({ builtIn }) => !builtIn));
   }
 
   /**
-   * The facts of an endpoint were found to be wrong: describes it anew. A public one not before its time, unless nothing is
+   * The facts of an endpoint were found to be wrong: describes it anew. A public one not before its time, unless none is
    * described automatically; one whose facts do not hold as long as it waited, later each time.
    * @throws FedwayError as `DescriptionService.request`
    */
   async renew(id: string): Promise<void> {
-    const { catalog, descriptions, isOn, isOwn, clock } = this.#options;
+    const { catalog, descriptions, described, isOwn, clock } = this.#options;
     const entry = catalog.byId(id);
-    if (entry === undefined || (isOn && !this.#isRegistered(entry))) return;
+    if (entry === undefined || (described === "on" && !this.#isRegistered(entry))) return;
     const now = clock.now();
     const { dueMs, waitMs } = this.#renewals.get(id) ?? { dueMs: now, waitMs: 0 };
     if (now < dueMs) return;
@@ -86,6 +96,16 @@ export class DueDescriptions {
     this.#renewals.set(id, { dueMs: now + nextMs, waitMs: nextMs });
   }
 
+  /** Hosted endpoints that are being described for the first time, by catalogue id. @throws FedwayError `STORE_FAILED` */
+  async describedFirst(): Promise<readonly string[]> {
+    const { clock, descriptions } = this.#options;
+    for (const [id, sinceMs] of this.#first) {
+      const isOver = clock.now() - sinceMs > shortestWaitMs || (await descriptions.lastRun(id)) !== undefined;
+      if (isOver) this.#first.delete(id);
+    }
+    return [...this.#first.keys()];
+  }
+
   async close(): Promise<void> {
     this.#ignore?.();
     this.#ignore = undefined;
@@ -93,7 +113,8 @@ export class DueDescriptions {
   }
 
   #isRegistered({ id, url }: CatalogEntry): boolean {
-    const { catalog, isOwn } = this.#options;
+    const { catalog, described, isHosted, isOwn } = this.#options;
+    if (described === "hosted") return isHosted(url);
     return isOwn(url) || catalog.authorship("endpoint", id)?.origin === "api";
   }
 
@@ -130,14 +151,16 @@ export class DueDescriptions {
 
   /** Has an endpoint described if that is due; says whether it was. */
   async #look(entry: CatalogEntry): Promise<boolean> {
-    const { descriptions, isOwn, isResting, clock } = this.#options;
+    const { descriptions, isHosted, isOwn, isResting, clock } = this.#options;
     if (entry.interface !== "sparql" || this.#isSettled(entry) || isResting(entry)) return false;
     const { id, url } = entry;
     const { at, anew } = await this.#due(entry);
     const now = clock.now();
     this.#settled.set(id, { entry, untilMs: at <= now ? now + shortestWaitMs : at });
-    if (at <= now) await descriptions.request(id, { priority: -1, again: anew <= now, isPolite: !isOwn(url) });
-    return at <= now;
+    if (at > now) return false;
+    await descriptions.request(id, { priority: -1, again: anew <= now, isPolite: !isOwn(url) });
+    if (at === 0 && isHosted(url)) this.#first.set(id, now);
+    return true;
   }
 
   /** When an endpoint may be described next, and from when on unfinished work is too old, in milliseconds since the epoch. */

@@ -193,6 +193,7 @@ const startFedway = (runDir: string, wrapper: readonly string[]): Promise<Runnin
       FEDWAY_EXAMPLES: "off",
       // A probe in the middle of a round would be counted as a request of it.
       FEDWAY_MONITOR: "off",
+      FEDWAY_FACTS: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
     },
     readyPath: "/health/ready",

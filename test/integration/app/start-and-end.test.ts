@@ -128,12 +128,12 @@ describe("a start", () => {
     expect(own()).toBe(0);
   });
 
-  it("without the monitor takes the schedules back that an earlier one has left", async () => {
+  it("without monitor and facts takes the schedules back that an earlier one has left", async () => {
     const watching = await open({ FEDWAY_MONITOR: "on" });
     await watching.listen();
     await watching.close();
     expect(await storedSchedules()).toContain("monitor-upkeep");
-    const idle = await open();
+    const idle = await open({ FEDWAY_FACTS: "off" });
     await idle.listen();
     await idle.close();
     expect(await storedSchedules()).toStrictEqual([]);

@@ -75,7 +75,7 @@ describe("defaults", () => {
       },
       egress: "catalog",
       allowAddresses: [],
-      facts: true,
+      facts: "on",
       factsMaxAgeMs: 604_800_000,
       factsCheckMs: 3_600_000,
       factsVerifyMs: 3_600_000,

@@ -18,7 +18,8 @@ interface Situation {
   /** In milliseconds before now. */
   readonly changed?: number;
   readonly resting?: boolean;
-  readonly isOn?: boolean;
+  readonly hosted?: boolean;
+  readonly described?: "on" | "hosted" | "off";
   readonly entry?: Partial<CatalogEntry>;
 }
 
@@ -47,11 +48,12 @@ function opened({ began, ended = 0, unfinished = false, own = false, origin = "f
         return { id: "", kind: "", state: "waiting", payload: {}, attempts: 0, createdAt: "" };
       },
     },
+    isHosted: () => more.hosted ?? false,
     isOwn: () => own,
     isResting: () => more.resting ?? false,
     clock,
     maxAgeMs: 7 * day,
-    isOn: more.isOn ?? true,
+    described: more.described ?? "on",
     onFault: (error) => {
       throw error;
     },
@@ -67,12 +69,16 @@ function opened({ began, ended = 0, unfinished = false, own = false, origin = "f
 }
 
 const own = { own: true };
+const hosted = { own: true, hosted: true };
 const api = { origin: "api" } as const;
 
 it.each<readonly [string, Situation, boolean]>([
   ["own, never described", own, true],
   ["registered, never described", api, true],
   ["public, of a file, never described", {}, false],
+  ["own, where hosted ones alone are described", { ...own, described: "hosted" }, false],
+  ["registered, where hosted ones alone are described", { ...api, described: "hosted" }, false],
+  ["hosted, where they alone are described", { ...hosted, described: "hosted" }, true],
   ["not SPARQL", { ...own, entry: { interface: "file" } }, false],
   ["resting", { ...own, resting: true }, false],
   ["fresh", { ...own, began: 5 * day, ended: 5 * day }, false],
@@ -97,6 +103,7 @@ it.each<readonly [string, Situation, boolean]>([
   ["not finished six days ago", { began: 6.5 * day, ended: 6.4 * day, unfinished: true }, false],
   ["described more than a week ago", { began: 7.3 * day, ended: 7.2 * day }, true],
   ["resting", { resting: true }, false],
+  ["never described, where hosted ones alone are", { described: "hosted" }, false],
 ])("a query used a public endpoint that is %s", async (_name, situation, isDue) => {
   const { due, requests } = opened(situation);
   due.start();
@@ -106,12 +113,12 @@ it.each<readonly [string, Situation, boolean]>([
   expect(requests.map((how) => "isPolite" in how && how.isPolite)).toEqual(isDue ? [true] : []);
 });
 
-it("entries are looked at when they come, and nothing is before the start or after the end", async () => {
+it("entries are looked at from the start on, and nothing is before it or after the end", async () => {
   const { due, requests, change } = opened(own);
   due.used(["people"]);
   change();
-  due.start();
   expect(requests).toEqual([]);
+  due.start();
   change();
   await eventually(() => expect(requests).toEqual([{ priority: -1, again: true, isPolite: false }]));
   await due.close();
@@ -122,11 +129,26 @@ it("entries are looked at when they come, and nothing is before the start or aft
 it.each<readonly [string, Situation, boolean]>([
   ["own", own, true],
   ["public", {}, false],
-  ["public, when nothing is automatic,", { isOn: false }, true],
+  ["public, when nothing is automatic,", { described: "off" }, true],
 ])("wrong facts of an %s endpoint have it described anew at once: %s", async (_name, situation, isDue) => {
   const { due, requests } = opened({ ...situation, began: minute, ended: minute });
   await due.renew("people");
   expect(requests).toEqual(isDue ? [{ again: true, isPolite: situation.own !== true }] : []);
+});
+
+it.each([
+  ["all", hosted, ["people"]],
+  ["hosted ones", { ...hosted, described: "hosted" }, ["people"]],
+  ["none", { ...hosted, described: "off" }, []],
+  ["all, and this one was", { ...hosted, began: day, ended: day }, []],
+] as const)("a hosted endpoint is being described for the first time, where %s are", async (_, situation, first) => {
+  const { due, clock, requests } = opened(situation);
+  due.start();
+  await due.close();
+  expect(requests).toHaveLength(first.length);
+  expect(await due.describedFirst()).toEqual(first);
+  clock.nowMs += 11 * minute;
+  expect(await due.describedFirst()).toEqual([]);
 });
 
 it("facts that are wrong at every look are renewed later each time, and at once when they have held", async () => {
