@@ -2,7 +2,7 @@ import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BenchServers, type MeasuredServer, startBenchServers } from "./proxy/bench-servers.ts";
 import { type CannedBody, createBodies, sha256 } from "./proxy/bodies.ts";
-import { endpointPath, plainPath, servicePath, twoServicesPath } from "./proxy/queries.ts";
+import { endpointPath, hasNew, plainPath, servicePath, twoServicesPath } from "./proxy/queries.ts";
 import { type Measure, printTable, rounded, writeReport } from "./proxy/report.ts";
 import { alternate, measure, medianOf, type Round } from "./proxy/rounds.ts";
 import { measureFirstByte, measureMemory } from "./proxy/streaming.ts";
@@ -141,6 +141,7 @@ async function warmUp({ servers, bodies, effort }: Bench): Promise<void> {
     const loads = [
       [fedway, servicePath(servers.endpointUrl(id))],
       [fedway, endpointPath(id)],
+      ...(id === "rows10" ? [[fedway, servicePath(servers.endpointUrl(id), true)] as const] : []),
       ...(id === "mb28" ? [] : [[bare, plainPath(id)] as const]),
     ] as const;
     for (const [server, path] of loads) await loadUntilSteady(servers, server, { id, path, most: effort.warmUps });
@@ -196,20 +197,25 @@ async function measureThroughput(bench: Bench): Promise<void> {
     await compareThroughput(bench, { id, name: `${title}, SERVICE`, fedwayPath: servicePath(url) });
     await compareThroughput(bench, { id, name: `${title}, /endpoints/{id}/sparql`, fedwayPath: endpointPath(id) });
   }
+  const { id, title } = bench.bodies.rows10;
+  const fedwayPath = servicePath(bench.servers.endpointUrl(id), true);
+  await compareThroughput(bench, { id, name: `${title}, SERVICE, each text new`, fedwayPath, least: 0.3 });
 }
 
 interface Throughput {
   readonly id: CannedBody["id"];
   readonly name: string;
   readonly fedwayPath: string;
+  /** Wanted share of the reference, where it is another than of the same answers to a text that was seen before. */
+  readonly least?: number;
 }
 
-async function compareThroughput(bench: Bench, { id, name, fedwayPath }: Throughput): Promise<void> {
+async function compareThroughput(bench: Bench, { id, name, fedwayPath, ...wanted }: Throughput): Promise<void> {
   step(`throughput: ${name}`);
   const { servers, effort, measures } = bench;
   const { rounds: count, seconds } = effort;
   const rounds = await alternate(servers, {
-    nginxPath: plainPath(id),
+    nginxPath: plainPath(id, hasNew(fedwayPath)),
     fedwayPath,
     withBare: id !== "mb28",
     connections: connectionsFor(id),
@@ -223,7 +229,7 @@ async function compareThroughput(bench: Bench, { id, name, fedwayPath }: Through
       ? `${rounded(medianOf(rounds, (round) => round[server].bytesPerSecond) / 1e6)} MB/s`
       : `${rounded(perSecond)} req/s`;
   };
-  const { reference, least } = targets[id];
+  const { reference, least } = { ...targets[id], ...wanted };
   const ratio = medianOf(
     rounds,
     ({ nginx, fedway, bare }) =>
@@ -262,7 +268,6 @@ async function measureLatency(bench: Bench): Promise<void> {
     const rounds = await alternate(servers, {
       nginxPath: plainPath("rows10", isNew),
       fedwayPath: servicePath(url, isNew),
-      isNew,
       connections: 1,
       rounds: effort.rounds,
       seconds: effort.seconds,

@@ -7,6 +7,9 @@ const encoded = (query: string): string => new URLSearchParams({ query }).toStri
 /** `NEW` becomes a fresh number in the load generator. */
 const fresh = ' FILTER(?label != "NEW"@en)';
 
+/** True of a path whose text is new with every request. */
+export const hasNew = (path: string): boolean => path.includes("NEW");
+
 /** The query as nginx passes it on. */
 export const plainPath = (id: string, isNew = false): string =>
   `/${id}/sparql?${encoded(`SELECT ?item ?label ?value WHERE { ${pattern(isNew ? fresh : "")} }`)}`;

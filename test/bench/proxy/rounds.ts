@@ -1,5 +1,6 @@
 import type { BenchServers, MeasuredServer } from "./bench-servers.ts";
 import { cpuSeconds } from "./process-stats.ts";
+import { hasNew } from "./queries.ts";
 import { median } from "./report.ts";
 import { type LoadResult, runLoad } from "./wrk.ts";
 
@@ -22,8 +23,6 @@ export interface Comparison {
   readonly fedwayPath: string;
   /** The bare proxy takes part. */
   readonly withBare?: boolean;
-  /** Every request is a new one. */
-  readonly isNew?: boolean;
   readonly connections: number;
   readonly rounds: number;
   readonly seconds: number;
@@ -51,12 +50,12 @@ export async function alternate(servers: BenchServers, comparison: Comparison): 
 export async function measure(
   servers: BenchServers,
   server: MeasuredServer,
-  load: Pick<Comparison, "isNew" | "connections" | "seconds"> & { readonly path: string },
+  load: Pick<Comparison, "connections" | "seconds"> & { readonly path: string },
 ): Promise<RoundResult> {
-  const { path, connections, seconds, isNew } = load;
+  const { path, connections, seconds } = load;
   const before = cpuSeconds(server.pid);
   const result = await runLoad(
-    { origin: server.origin, path, connections, seconds, ...(isNew && { run: ++runs }) },
+    { origin: server.origin, path, connections, seconds, ...(hasNew(path) && { run: ++runs }) },
     servers.loadWrapper,
   );
   const cpuUs = (cpuSeconds(server.pid) - before) * 1e6;
