@@ -114,6 +114,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
     ...execution,
     onUsed: config.facts === "on" ? (plan) => registry.due.used(usedIds(plan)) : undefined,
     explainEmpty: diagnosis.explainEmpty,
+    mend: diagnosis.mend,
     isCutOff: monitoring.isCutOff,
     limits: config.limits,
     metrics,

@@ -43,6 +43,10 @@ export function openDiagnosis(
     const { problem } = await explainer.explain(asked, { signal, owner, admitted, timeoutMs, withoutCredentials });
     return problem;
   };
+  const mend = async ({ text, endpointId: endpoint, federationId: federation, owner = "", signal }: QueryRequest) => {
+    const { query, suggested } = await check.check({ query: text, endpoint, federation, owner }, { signal });
+    return suggested ?? (query === text ? undefined : query);
+  };
   const acceptAdapter = createAdapterAcceptance({ catalog, probe, admission, now });
-  return { probe, check, explainer, acceptAdapter, explainEmpty: agents.explainEmpty ? explainEmpty : undefined };
+  return { probe, check, explainer, acceptAdapter, mend, explainEmpty: agents.explainEmpty ? explainEmpty : undefined };
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { parseQuery, type SubstitutedText, withServiceUrls } from "../sparql/query.ts";
+import { parseQuery, withServiceUrls } from "../sparql/query.ts";
 import { madeOf } from "./build-plan.ts";
 import { bodyOf, clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { withPlanNotes } from "./complete-plan.ts";
@@ -9,9 +9,10 @@ import { selectedClause } from "./relevant-members.ts";
 import { type ReadQuery, readOtherwise } from "./other-readings.ts";
 import { planned } from "./passes.ts";
 import type { PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
-import type { FederatedClause, FederatedPlan, PlannedEndpoint, QueryPlan } from "./query-plan.ts";
+import type { DirectPlan, FederatedClause, FederatedPlan, PlannedEndpoint, QueryPlan } from "./query-plan.ts";
 import { placeOf } from "./request-place.ts";
 import { endpointNamed, federationUrl } from "./service-targets.ts";
+import { unparsedPlan } from "./unparsed-plan.ts";
 
 export type { PlanRequest } from "./plan-request.ts";
 
@@ -57,6 +58,10 @@ export function createPlanner(options: PlannerOptions) {
         cache.set(text, alone, { size: planBytes(alone, text) });
       }
       return { plan, cached: false };
+    },
+    /** The query of a text as it is planned, with its prefixes filled in. @throws FedwayError as `plan` */
+    read(request: PlanRequest): ReadQuery {
+      return readQuery(taskOf(request, options));
     },
     /**
      * A clause whose target is a variable, as it is asked at the endpoint that a value names.
@@ -135,18 +140,12 @@ function clauseCharacters({ skeleton, clauses }: FederatedPlan): number {
 }
 
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
-  const { text, endpointId, federationId } = request;
-  const place = endpointId === undefined && federationId === undefined ? nowhere : placeOf(request, context);
-  const task: PlanTask = { context, request, ...place };
-  const { parsed, source, note } = readQuery(
-    withServiceUrls(text, (id) => urlOf(id, context)),
-    task,
-  );
-  if (parsed.kind === "direct") {
-    return withPlanNotes(withinCapabilities(madeOf(parsed, undefined), context), request, context);
-  }
+  const task = taskOf(request, context);
+  const read = readOrPlan(task);
+  if ("kind" in read) return withPlanNotes(withinCapabilities(madeOf(read, undefined), context), request, context);
+  const { parsed, source, filled } = read;
   try {
-    return planned({ ...draftOf(parsed, task), headNotes: note ? [note] : [] });
+    return planned({ ...draftOf(parsed, task), headNotes: filled ? [filled.note] : [] });
   } catch (thrown) {
     const reason = source.relocated(thrown);
     if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };
@@ -154,11 +153,32 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   }
 }
 
+/** The query, or the plan for a text that only its endpoint understands. @throws FedwayError as `readQuery`, `unparsedPlan` */
+function readOrPlan(task: PlanTask): ReadQuery | DirectPlan {
+  try {
+    return readQuery(task);
+  } catch (error) {
+    const isIllegal = error instanceof FedwayError && ["QUERY_SYNTAX", "SERVICE_TARGET_REFUSED"].includes(error.code);
+    const unparsed = isIllegal ? unparsedPlan(task.request, task.entry) : undefined;
+    if (unparsed === undefined) throw error;
+    return unparsed;
+  }
+}
+
+function taskOf(request: PlanRequest, context: PlanContext): PlanTask {
+  const { endpointId, federationId } = request;
+  const place = endpointId === undefined && federationId === undefined ? nowhere : placeOf(request, context);
+  return { context, request, ...place };
+}
+
 /** The query says itself where its data are. */
 const nowhere = { entry: undefined } as const;
 
 /** @throws FedwayError as `readOtherwise` */
-function readQuery(written: SubstitutedText, task: PlanTask): ReadQuery {
+function readQuery(task: PlanTask): ReadQuery {
+  const { context, request } = task;
+  const urlOfId = (id: string): string | undefined => urlOf(id, context);
+  const written = withServiceUrls(request.text, urlOfId, request.endpointId === undefined);
   try {
     return { parsed: parseQuery(written.text), source: written };
   } catch (error) {

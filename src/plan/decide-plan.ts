@@ -19,7 +19,6 @@ import {
 import type { KnownFederation, PlanTask } from "./plan-request.ts";
 import type { MergedMembers, PlanNote } from "./query-plan.ts";
 import { serviceRequired } from "./offer-endpoints.ts";
-import { rankedHomes } from "./rank-homes.ts";
 import type { NotedText } from "./prune-clauses.ts";
 import type { Exclusions } from "./source-selection.ts";
 import { isKeyword, isOpenTarget, serviceTargets, type ServiceTargets, withKeyword } from "./service-targets.ts";
@@ -115,7 +114,8 @@ function planOf(draft: Draft): MadePlan {
   }
   if (task.over && hasPart(draft.asked.query)) return overMembers(draft, mergedMembers(task.over));
   const [pattern] = draft.asked.query.outside;
-  if (draft.asked.query.services.length === 0 && pattern) throw homeless(query, task, pattern);
+  if (draft.asked.query.services.length === 0 && pattern)
+    throw serviceRequired(query, query.whereIs(pattern), task.context);
   if (targets.members.size === 0) return evaluatedHere(draft);
   const isOne = endpointsOf(draft).size === 1 && ![...targets.members.values()].some(isOpenTarget);
   return isOne ? oneEndpoint(draft) : severalEndpoints(draft);
@@ -177,17 +177,12 @@ function datasetNotes(query: Query, { request, entry }: PlanTask): readonly Plan
   return [{ code: "DATASET_IGNORED", message }];
 }
 
-function homeless(query: Query, { context }: PlanTask, pattern: TokenRange | undefined): FedwayError {
-  const where = pattern && query.whereIs(pattern);
-  return serviceRequired(query, { where, homes: rankedHomes(query, context) }, context);
-}
-
 /** No endpoint takes part: evaluated over the empty dataset. */
 function evaluatedHere(draft: Draft): MadePlan {
   const { query, task } = draft;
   const [pattern] = query.outside;
   if (pattern) throw outsideService(query, pattern);
-  if (query.form === "DESCRIBE") throw homeless(query, task, undefined);
+  if (query.form === "DESCRIBE") throw serviceRequired(query, undefined, task.context);
   // After a prune the note on that says why no endpoint is asked.
   const isPruned = draft.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT");
   const none = "The query reads no data, so no endpoint was asked.";

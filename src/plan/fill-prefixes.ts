@@ -1,148 +1,230 @@
-import type { CatalogEntry } from "../registry/catalog.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
-import {
-  isWord,
-  type Query,
-  parsedIfLegal,
-  substituted,
-  type SubstitutedText,
-  type Token,
-  tokenize,
-  undeclaredPrefixes,
-} from "../sparql/query.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import { isWord, substituted, type SubstitutedText, tokenize, undeclaredPrefixes } from "../sparql/query.ts";
+import { entryMeant } from "./meant-entries.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlanNote } from "./query-plan.ts";
-import { type Home, rankedHomes } from "./rank-homes.ts";
-import { entryMeant } from "./meant-entries.ts";
+import { keyOf } from "./rank-homes.ts";
 
 /** A text with declarations in front of it, of prefixes that it uses without. */
 export interface FilledText {
   readonly written: SubstitutedText;
+  /** `PREFIX prefix: <namespace>` of each. */
+  readonly declarations: readonly string[];
   readonly note: PlanNote;
 }
 
 const mostFilled = 20;
+/** Names of a prefix that are looked up. */
+const mostNames = 50;
+/** Texts that are named where prefixes have several meanings. */
+const mostTexts = 5;
 
 /**
- * The text with the prefixes declared that the endpoints it names know without a declaration, by their configuration or by
- * published queries that use them so. Undefined when they do not know all of them, or do not agree.
+ * The text with its undeclared prefixes declared; several where these have equally good meanings, none where a prefix has no meaning.
+ *
+ * A prefix means the namespace that has most of the text's own names at the endpoints that are asked. Of those that have as many: the one
+ * that is declared at an endpoint which the text or its request names, or seen in its data; declared at an endpoint that is described and
+ * up; published; well known. A prefix that is in none of these means a namespace that has its names.
  */
-export function withEndpointPrefixes(
-  written: SubstitutedText,
-  { context, entry, over }: PlanTask,
-): FilledText | undefined {
-  const tokens = tokenize(written.text);
-  const missing = undeclaredPrefixes(tokens);
-  if (missing.size === 0 || missing.size > mostFilled) return undefined;
-  const named = [...(entry ? [entry] : (over?.members ?? [])), ...serviceEntries(tokens, context)];
-  const filled = [...missing.keys()].flatMap((prefix) => knownPrefix(prefix, named, context) ?? []);
-  return filled.length === missing.size ? declared(written, filled) : undefined;
-}
-
-/** Different meanings of a text's prefixes that are tried, those of most endpoints first; each is parsed. */
-const mostReadings = 12;
-const longestHomeless = 20_000;
-
-/** A text that names no endpoint and does not declare its prefixes, with one meaning of them. */
-export interface Reading extends FilledText {
-  readonly parsed: Query;
-  /** The endpoints that know the prefixes so, and have to do with the query; best first. */
-  readonly homes: readonly Home[];
-}
-
-/**
- * Possible readings of such a text, best first: with the prefixes each endpoint knows, and with the names of described endpoints. None where no
- * reading is a query that concerns any endpoint.
- */
-export function readingsOf(written: SubstitutedText, context: PlanContext): readonly Reading[] {
-  if (written.text.length > longestHomeless) return [];
-  const { entries, published } = context.catalog;
-  const others = entries.map(({ id }) => id).filter((id) => published.facts(id) === undefined);
-  const named = publishedMeanings(written, others, context);
-  const tried = [...named.slice(0, mostReadings), ...describedMeanings(written, others, context)];
-  const readings = tried.flatMap(({ ids, ...filled }) => {
-    const parsed = parsedIfLegal(filled.written.text);
-    const homes = parsed === undefined ? [] : rankedHomes(parsed, context, new Set(ids));
-    return parsed === undefined || homes.length === 0 ? [] : [{ ...filled, parsed, homes }];
-  });
-  return readings.toSorted((one, other) => (other.homes[0]?.score ?? 0) - (one.homes[0]?.score ?? 0));
-}
-
-interface Meaning extends FilledText {
-  readonly ids: readonly string[];
-}
-
-/** Prefixes in the published facts of each endpoint, those of most endpoints first. */
-function publishedMeanings(
-  written: SubstitutedText,
-  others: readonly string[],
-  context: PlanContext,
-): readonly Meaning[] {
-  const groups = [...context.catalog.published.ids.map((id) => [id]), others];
-  const filled = groups.flatMap((ids) => {
-    const text = withPrefixesOf(ids[0], written, context);
-    return text === undefined ? [] : ids.map((id) => ({ id, ...text }));
-  });
-  const meanings = [...Map.groupBy(filled, (each) => each.written.text).values()].flatMap((all) => {
-    const [first] = all;
-    return first ? [{ written: first.written, note: first.note, ids: all.map(({ id }) => id) }] : [];
-  });
-  return meanings.toSorted((few, many) => many.ids.length - few.ids.length);
-}
-
-/** With the namespaces in which described endpoints have the names of prefixes that have no meaning elsewhere. */
-function describedMeanings(written: SubstitutedText, ids: readonly string[], context: PlanContext): readonly Meaning[] {
-  const { catalog, terms } = context;
+export function filledTexts(written: SubstitutedText, task: PlanTask): readonly FilledText[] {
   const missing = undeclaredPrefixes(tokenize(written.text));
-  let readings: readonly (readonly Filled[])[] = missing.size > mostFilled ? [] : [[]];
-  for (const [prefix, locals] of missing) {
-    const usual = wellKnownNamespaces.get(prefix);
-    const isTaken = catalog.published.ids.some((id) => isMeaning(predefinedAt(id, prefix, context)));
-    const names = usual !== undefined || isTaken ? [] : [...locals].filter((local) => local !== "");
-    const found = new Set(names.flatMap((local) => Array.from(terms?.namespacesWith(local) ?? [])));
-    const meanings = usual === undefined ? found : [usual];
-    const how = usual === undefined ? "as described endpoints use its names" : asUsual;
-    readings = readings.flatMap((before) =>
-      Array.from(meanings, (namespace) => [...before, { prefix, namespace, how }]),
-    );
-    readings = readings.slice(0, mostReadings);
-  }
-  return readings.map((filled) => Object.assign(declared(written, filled), { ids }));
-}
-
-/** The text as a query of one endpoint, with the prefixes published of it and those that are well known. */
-function withPrefixesOf(
-  id: string | undefined,
-  written: SubstitutedText,
-  context: PlanContext,
-): FilledText | undefined {
-  const missing = undeclaredPrefixes(tokenize(written.text));
-  if (missing.size === 0 || missing.size > mostFilled) return undefined;
-  const filled: Filled[] = [];
+  if (missing.size === 0 || missing.size > mostFilled) return [];
+  const lookup = new Lookup(written.text, missing, task);
+  let texts: readonly (readonly Meaning[])[] = [[]];
   for (const prefix of missing.keys()) {
-    const own = id === undefined ? undefined : predefinedAt(id, prefix, context)?.namespace;
-    const namespace = own ?? wellKnownNamespaces.get(prefix);
-    if (namespace === undefined) return undefined;
-    filled.push({ prefix, namespace, how: own === undefined ? asUsual : howAt(id, context) });
+    const meanings = lookup.best(prefix);
+    texts = texts.flatMap((before) => meanings.map((meaning) => before.concat(meaning))).slice(0, mostTexts);
   }
-  return declared(written, filled);
+  return texts.map((meanings) => filledText(written, meanings, task.request.text));
 }
 
-interface Filled {
+type Names = ReturnType<typeof undeclaredPrefixes>;
+
+interface Meaning {
   readonly prefix: string;
   readonly namespace: string;
   /** Source of this meaning. */
   readonly how: string;
+  /** Compared from the first number on; the largest is the best. */
+  readonly rank: readonly number[];
 }
 
-const asUsual = "as usual";
+/** Where a meaning is from, the strongest source last. */
+const sources = ["other scheme", "names", "well known", "published", "described", "named"] as const;
+type Source = (typeof sources)[number];
 
-const howAt = (id = "", { catalog }: PlanContext): string =>
-  `as at ${id} (${catalog.published.facts(id)?.provenance ?? "probed"})`;
+interface Candidate {
+  readonly namespace: string;
+  readonly source: Source;
+  /** The endpoint that declares it. */
+  readonly id?: string;
+}
 
-function declared(written: SubstitutedText, filled: readonly Filled[]): FilledText {
+/** Meanings of the undeclared prefixes of one text. */
+class Lookup {
+  readonly #missing: Names;
+  readonly #context: PlanContext;
+  /** Ids of the endpoints that the text or its request names; of none where it names no place. */
+  readonly #named: readonly string[];
+  /** Ids of those that are described and up. */
+  readonly #described: readonly string[];
+  readonly #counted = new Map<string, number>();
+
+  constructor(text: string, missing: Names, { context, entry, over }: PlanTask) {
+    const { catalog, availability } = context;
+    this.#missing = missing;
+    this.#context = context;
+    const place = entry ? [entry] : (over?.members ?? []);
+    this.#named = [...new Set([...place, ...targetsIn(text, context)].map(({ id }) => id))];
+    const all = catalog.federations.find(({ builtIn }) => builtIn);
+    const isUp = ({ id }: CatalogEntry): boolean => availability?.state(id) !== "down";
+    this.#described = (all ? catalog.membersOf(all) : []).filter(isUp).map(({ id }) => id);
+  }
+
+  /** The meanings than which none is better. */
+  best(prefix: string): readonly Meaning[] {
+    const meanings = [...this.#meanings(prefix).values()].toSorted((one, other) => compared(other.rank, one.rank));
+    const [first] = meanings;
+    return first === undefined ? [] : meanings.filter(({ rank }) => compared(rank, first.rank) === 0);
+  }
+
+  /** By namespace, each from its strongest source. */
+  #meanings(prefix: string): ReadonlyMap<string, Meaning> {
+    const usual = wellKnownNamespaces.get(prefix);
+    const found = new Map<string, Meaning>();
+    for (const { namespace, source, id } of this.#candidates(prefix, usual)) {
+      if (found.has(namespace) || isUnwritable.test(namespace)) continue;
+      const elsewhere = id === undefined ? "as data use its names" : this.#howAt(id);
+      const how = namespace === usual ? "as usual" : elsewhere;
+      found.set(namespace, { prefix, namespace, how, rank: this.#rank(prefix, namespace, source) });
+    }
+    return found;
+  }
+
+  /** Strongest sources first. */
+  *#candidates(prefix: string, usual: string | undefined): Generator<Candidate> {
+    const { catalog, terms } = this.#context;
+    const declared = [
+      ...this.#declared(this.#named, prefix, "named"),
+      ...this.#named.flatMap((id): Candidate[] => {
+        const seen = terms?.namespaceAt(id, prefix);
+        return seen === undefined || seen === usual ? [] : [{ namespace: seen, source: "named" }];
+      }),
+      ...this.#declared(this.#described, prefix, "described"),
+      ...this.#declared(catalog.published.ids, prefix, "published"),
+      ...(usual === undefined ? [] : [{ namespace: usual, source: "well known" } as const]),
+    ];
+    yield* declared;
+    for (const { namespace } of declared) yield { namespace: otherScheme(namespace), source: "other scheme" };
+    if (declared.length > 0 || terms === undefined) return;
+    const among = this.#asked();
+    for (const name of among.length > 0 ? this.#names(prefix) : []) {
+      for (const namespace of terms.namespacesWith(name, among)) yield { namespace, source: "names" };
+    }
+  }
+
+  #declared(ids: readonly string[], prefix: string, source: Source): readonly Candidate[] {
+    return ids.flatMap((id) => {
+      const namespace = this.#declaredAt(id, prefix);
+      return namespace === undefined ? [] : { namespace, source, id };
+    });
+  }
+
+  #rank(prefix: string, namespace: string, source: Source): readonly number[] {
+    const known = this.#names(prefix).filter((name) => this.#isAsked(namespace + name)).length;
+    const rank = [known, sources.indexOf(source)];
+    // Named endpoints that do not agree are asked for nothing.
+    if (source === "named" || source === "names") return rank;
+    const ids = this.#context.catalog.published.ids.filter((id) => this.#declaredAt(id, prefix) === namespace);
+    const isUsual = namespace === wellKnownNamespaces.get(prefix);
+    return [...rank, Math.max(0, ...ids.map((id) => this.#uses(id))), ids.length, isUsual ? 1 : 0];
+  }
+
+  #names(prefix: string): readonly string[] {
+    return [...(this.#missing.get(prefix) ?? [])].filter((name) => name !== "").slice(0, mostNames);
+  }
+
+  #asked(): readonly string[] {
+    return this.#named.length > 0 ? this.#named : this.#described;
+  }
+
+  /** True for a class or property of an endpoint that is asked. */
+  #isAsked(iri: string): boolean {
+    const { catalog, terms } = this.#context;
+    const asked = this.#asked();
+    return kinds.some((kind) => {
+      const holders = new Set(terms?.endpointsWith({ kind, iri }));
+      const key = keyOf(kind, iri);
+      return asked.some((id) => holders.has(id) || catalog.published.facts(id)?.terms.has(key));
+    });
+  }
+
+  /** How much published queries of an endpoint use the text's names as the endpoint means them. */
+  #uses(id: string): number {
+    const counted = this.#counted.get(id) ?? this.#countUses(id);
+    this.#counted.set(id, counted);
+    return counted;
+  }
+
+  #countUses(id: string): number {
+    const { terms } = this.#context.catalog.published.facts(id) ?? {};
+    let sum = 0;
+    for (const prefix of this.#missing.keys()) {
+      const namespace = this.#declaredAt(id, prefix);
+      if (namespace === undefined) continue;
+      for (const name of this.#names(prefix)) {
+        for (const kind of kinds) {
+          const known = terms?.get(keyOf(kind, namespace + name));
+          if (known) sum += 1 + Math.log1p(known.uses) / 100;
+        }
+      }
+    }
+    return sum;
+  }
+
+  /** Namespace that an endpoint gives an undeclared prefix, as published, else as probed. Examples declare their prefixes as they like. */
+  #declaredAt(id: string, prefix: string): string | undefined {
+    const { catalog, capabilities } = this.#context;
+    const known = catalog.published.facts(id)?.prefixes.get(prefix);
+    if (known) return known.how === "example" ? undefined : known.namespace;
+    const { predefinedPrefixes: probed = {} } = capabilities?.view(id) ?? {};
+    return Object.hasOwn(probed, prefix) ? probed[prefix] : undefined;
+  }
+
+  #howAt(id: string): string {
+    return `as at ${id} (${this.#context.catalog.published.facts(id)?.provenance ?? "probed"})`;
+  }
+}
+
+const kinds = ["class", "property"] as const;
+const isUnwritable = /[\s<>"{}|^`\\]/;
+
+function compared(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((number, index) => number !== other[index]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}
+
+/** Some vocabularies, such as schema.org, are written with http as well as with https. */
+const otherScheme = (namespace: string): string =>
+  namespace.startsWith("https:") ? namespace.replace("https:", "http:") : namespace.replace("http:", "https:");
+
+/** The endpoints that SERVICE and FROM name, and the members of federations that they name. */
+function targetsIn(text: string, { catalog }: PlanContext): readonly CatalogEntry[] {
+  const tokens = tokenize(text);
+  return tokens.flatMap((token, at) => {
+    const before = isWord(tokens[at - 1], "SILENT") ? tokens[at - 2] : tokens[at - 1];
+    if (token.kind !== "iri" || !isWord(before, "SERVICE", "FROM")) return [];
+    const iri = token.text.slice(1, -1);
+    const federation = catalog.federationByUrl(iri);
+    return federation ? catalog.membersOf(federation) : (entryMeant(iri, catalog) ?? []);
+  });
+}
+
+function filledText(written: SubstitutedText, filled: readonly Meaning[], sent: string): FilledText {
+  const declarations = filled.map(({ prefix, namespace }) => `PREFIX ${prefix}: <${namespace}>`);
   // On the first line, so that those of the query keep their numbers.
-  const text = filled.map(({ prefix, namespace }) => `PREFIX ${prefix}: <${namespace}> `).join("");
+  const text = declarations.map((each) => `${each} `).join("");
   const outer = substituted(written.text, [{ start: 0, end: 0, text }]);
   const parts = [...Map.groupBy(filled, ({ how }) => how)].map(([how, all]) => {
     const names = all.map(({ prefix, namespace }) => `${prefix}: <${namespace}>`).join(", ");
@@ -150,44 +232,11 @@ function declared(written: SubstitutedText, filled: readonly Filled[]): FilledTe
   });
   return {
     written: { text: outer.text, relocated: (error) => written.relocated(outer.relocated(error)) },
-    note: { code: "PREFIXES_FILLED_IN", message: `Undeclared prefixes were filled in: ${parts.join("; ")}.` },
+    declarations,
+    note: {
+      code: "PREFIXES_FILLED_IN",
+      message: `Undeclared prefixes were filled in: ${parts.join("; ")}.`,
+      query: `${declarations.join("\n")}\n${sent}`,
+    },
   };
 }
-
-/** The endpoint's meaning of an undeclared prefix: the published one, else the probed one. */
-function predefinedAt(id: string, prefix: string, { catalog, capabilities }: PlanContext) {
-  const known = catalog.published.facts(id)?.prefixes.get(prefix);
-  const { predefinedPrefixes: probed = {} } = capabilities?.view(id) ?? {};
-  const namespace = Object.hasOwn(probed, prefix) ? probed[prefix] : undefined;
-  return known ?? (namespace === undefined ? undefined : { namespace, how: "predefined" as const });
-}
-
-/** Common meaning of a prefix at all of these endpoints that know it without a declaration. */
-function knownPrefix(prefix: string, named: readonly CatalogEntry[], context: PlanContext): Filled | undefined {
-  const namespaces = new Map<string, string>();
-  for (const { id } of named) {
-    const known = predefinedAt(id, prefix, context);
-    if (known && isMeaning(known) && !namespaces.has(known.namespace)) namespaces.set(known.namespace, id);
-  }
-  const [only, ...others] = namespaces;
-  return only === undefined || others.length > 0
-    ? undefined
-    : { prefix, namespace: only[0], how: howAt(only[1], context) };
-}
-
-/** Examples declare their prefixes as they like. */
-const isMeaning = (known: ReturnType<typeof predefinedAt>): boolean => known !== undefined && known.how !== "example";
-
-function serviceEntries(tokens: readonly Token[], context: PlanContext): readonly CatalogEntry[] {
-  return tokens.flatMap((token, at) => {
-    const before = isWord(tokens[at - 1], "SILENT") ? tokens[at - 2] : tokens[at - 1];
-    if (token.kind !== "iri" || !isWord(before, "SERVICE")) return [];
-    return entryMeant(token.text.slice(1, -1), context.catalog) ?? [];
-  });
-}
-
-/** True if a text names any endpoint, even an unknown one. */
-export const namesEndpoint = (text: string): boolean => {
-  const tokens = tokenize(text);
-  return tokens.some((token, at) => isWord(token, "SERVICE") && tokens[at + 1]?.kind !== "pname");
-};

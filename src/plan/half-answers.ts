@@ -1,6 +1,6 @@
+import type { Federation } from "../registry/catalog.ts";
 import type { Query } from "../sparql/query.ts";
 import { termsOf, type UsedTerm } from "../sparql/patterns.ts";
-import { federationWith } from "./offer-endpoints.ts";
 import type { KnownPart, PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { plannedEndpoint, type ServiceTargets } from "./service-targets.ts";
@@ -133,3 +133,20 @@ function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNot
   const asking = query.cut(edits);
   return { code: "PART_ASKED", message: `${said} SERVICE <${federation}> asks ${all}.`, query: asking };
 }
+
+/** The smallest federation whose members are as wanted; that of all described endpoints where no other is. */
+function federationWith(
+  isWanted: (members: ReadonlySet<string>) => boolean,
+  { catalog }: PlanContext,
+): Federation | undefined {
+  const sizes = catalog.federations.flatMap((federation) => {
+    const members = catalog.membersOf(federation).map(({ id }) => id);
+    return isWanted(new Set(members)) ? [{ federation, size: members.length }] : [];
+  });
+  const [best] = sizes.toSorted(
+    (one, other) => lastOf(one.federation) - lastOf(other.federation) || one.size - other.size,
+  );
+  return best?.federation;
+}
+
+const lastOf = ({ builtIn }: Federation): number => (builtIn ? 1 : 0);

@@ -1,10 +1,9 @@
 import { type ErrorWhere, FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry, Federation } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import type { Query, ServiceClause } from "../sparql/query.ts";
-import { type UsedTerm } from "../sparql/patterns.ts";
-import { type MeantTerm, meantInstead, written } from "./known-terms.ts";
+import { written } from "./known-terms.ts";
 import type { PlanContext } from "./plan-request.ts";
-import { extensionHolders, type Home, rankedHomes } from "./rank-homes.ts";
+import { extensionHolders, type Home, rankedHomes, usesWeight } from "./rank-homes.ts";
 
 /** An endpoint to offer for a query that names none. */
 interface OfferedEndpoint {
@@ -58,94 +57,47 @@ export function downLast(
   return [...entries.filter((entry) => !isDown(entry)), ...entries.filter((entry) => isDown(entry))];
 }
 
-interface Homeless {
-  readonly where: ErrorWhere | undefined;
-  /** Best first; of all readings of the query. */
-  readonly homes: readonly Home[];
-  /** Note on the changes that made the query readable for this endpoint. */
-  readonly note?: (id: string) => string;
-}
-
-const mostMeant = 3;
-
 /**
- * The error of a query that names no endpoint. It offers endpoints that have most of the terms that are known, else what was probably
- * meant by terms that are not, else who has something else to do with the query, or all of a small catalogue.
+ * The error of a query that names no endpoint while nothing is described, or strictly must name one. It offers endpoints that have to do
+ * with it, else those whose ids are in the IRIs of its terms, or all of a small catalogue.
  */
-export function serviceRequired(
-  parsed: Query,
-  { where, note = () => "", homes }: Homeless,
-  context: PlanContext,
-): FedwayError {
-  const used = parsed.usedTerms.flatMap(({ terms }) => terms);
-  const had = new Set(homes.flatMap(({ has }) => has));
-  const unknown = used.filter(({ iri }) => !had.has(iri)).slice(0, mostMeant);
-  const meant = unknown.flatMap((term) => meantInstead(term, homes, context) ?? []);
-  const isGuess = had.size === 0 && meant.length > 0;
-  const offered = isGuess ? [] : offeredHomes(fitting(homes, used, context), parsed, context);
-  const [best] = offered;
-  const said = [
-    ...(isGuess ? [] : [offerText(best, homes, context)]),
-    ...evidenceText(offered.length > 0 ? offered : offeredHomes(homes, parsed, context)),
-    ...meant.map((each) => meantText(each, parsed, context)),
-    ...(best ? [note(best.entry.id)] : []),
-  ];
-  const endpoints = isGuess ? meant.flatMap(({ holders }) => holders) : offered.map(({ entry }) => entry.id);
+export function serviceRequired(parsed: Query, where: ErrorWhere | undefined, context: PlanContext): FedwayError {
+  const { entries, published } = context.catalog;
+  const ranked = rankedHomes(parsed, context);
+  const words = new Set(parsed.usedTerms.flatMap(({ terms }) => terms.flatMap(({ iri }) => iri.split(/[^a-z0-9]+/i))));
+  const likely = entries.filter(({ id }) => entries.length <= offeredAtMost || words.has(id));
+  const all = likely.map(({ id }) => ({ id, score: 0, has: [] }));
+  const [best] = ranked;
+  // Others have less to do with it.
+  const fit = ranked.filter(({ score }) => 2 * score >= (best?.score ?? 0));
+  const originals = new Set(fit.map(({ id }) => published.originalOf(id)));
+  const fitting = ranked.filter(({ id }) => originals.has(published.originalOf(id)));
+  const offered = offeredHomes(best ? fitting : all, parsed, context);
+  const endpoints = offered.map(({ entry }) => entry.id);
+  const [first] = endpoints;
+  const next =
+    first === undefined
+      ? "Name an endpoint: SERVICE <id> { ... } around the patterns; /api/endpoints?property=IRI says which endpoints have what."
+      : `Send the query to an endpoint (/endpoints/${first}/sparql, --endpoint ${first}), or wrap its patterns: SERVICE <${first}> { ... }.`;
   return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
     ...(where && { where }),
-    next: said.join(" ").trim(),
-    ...(endpoints.length > 0 && { endpoints: endpoints.slice(0, offeredAtMost) }),
-    ...(meant.length > 0 && { suggestions: meant.map(({ suggestion }) => suggestion) }),
+    next: [next, ...evidenceText(offered)].join(" "),
+    ...(endpoints.length > 0 && { endpoints }),
   });
 }
 
-/**
- * Homes, and copies of them, that have at least half as much to do with the query as the best one; where there is none, endpoints whose
- * text has the names of its terms, else all of a small catalogue.
- */
-function fitting(homes: readonly Home[], used: readonly UsedTerm[], context: PlanContext): readonly Home[] {
+/** Says which undescribed endpoints have more to do with a query than all that are described; empty where none has. */
+export function betterHomesText(parsed: Query, isDescribed: (id: string) => boolean, context: PlanContext): string {
   const { published } = context.catalog;
-  const candidates = homes.length > 0 ? homes : foundByName(used, context);
-  const [best] = candidates;
-  // Others have less to do with it.
-  if (best === undefined || lacksMost(best.id, used, context)) return [];
-  const fit = candidates.filter(({ id, score }) => 2 * score >= best.score && !lacksMost(id, used, context));
-  const originals = new Set(fit.map(({ id }) => published.originalOf(id)));
-  return candidates.filter(({ id }) => originals.has(published.originalOf(id)));
-}
-
-function foundByName(used: readonly UsedTerm[], { catalog: { entries }, terms }: PlanContext): readonly Home[] {
-  // Vocabulary of RDF and RDFS is everywhere.
-  const own = used.filter(({ iri }) => !iri.startsWith("http://www.w3.org/"));
-  const found = [
-    ...(terms?.endpointsFound(own.map(({ iri }) => /(?<![^/#])[^/#]*$/.exec(iri)?.[0] ?? "").join(" ")) ?? []),
-  ];
-  const ids = found.length > 0 ? found : entries.length <= offeredAtMost ? entries.map(({ id }) => id) : [];
-  return ids.map((id) => ({ id, score: 0, has: [] }));
-}
-
-/** True if an endpoint is known not to have half or more of the terms. */
-function lacksMost(id: string, used: readonly UsedTerm[], { terms }: PlanContext): boolean {
-  const lacking = used.filter((term) => terms?.hasTerm(id, term) === "no").length;
-  return lacking > 0 && 2 * lacking >= used.length;
-}
-
-function offerText(best: OfferedEndpoint | undefined, homes: readonly Home[], context: PlanContext): string {
-  const had = new Set(homes.flatMap(({ has }) => has));
-  if (best === undefined) {
-    return had.size > 0
-      ? "No endpoint is known to have most of its terms: put each part into the SERVICE of an endpoint that has it."
-      : "Wrap the patterns: SERVICE <id> { ... }; /api/endpoints?property=IRI says which endpoints have what.";
-  }
-  const { id } = best.entry;
-  const isCovered = (members: ReadonlySet<string>): boolean =>
-    new Set(homes.flatMap((home) => (members.has(home.id) ? home.has : []))).isSupersetOf(had);
-  const federation = had.size === 0 ? undefined : federationWith(isCovered, context);
-  const orFederation =
-    federation === undefined || federation.builtIn
-      ? ""
-      : ` or to a federation (/federations/${federation.id}/sparql, --federation ${federation.id})`;
-  return `Wrap the patterns: SERVICE <${id}> { ... }, or send the query to an endpoint (/endpoints/${id}/sparql, --endpoint ${id})${orFederation}.`;
+  const homes = rankedHomes(parsed, context);
+  const own = homes.filter(({ id }) => isDescribed(id) || isDescribed(published.originalOf(id)));
+  const most = (own[0]?.score ?? 0) * (1 + usesWeight);
+  const had = new Set(own.flatMap(({ has }) => has));
+  const better = homes.filter(
+    (home) => !own.includes(home) && home.has.length > 0 && (home.score > most || !had.isSupersetOf(new Set(home.has))),
+  );
+  const [said] = evidenceText(offeredHomes(better, parsed, context));
+  return said === undefined ? "" : ` ${said} Name such an endpoint to ask it.`;
 }
 
 /** Known terms of the first three endpoints, with their sources. */
@@ -157,13 +109,6 @@ function evidenceText(offered: readonly OfferedEndpoint[]): readonly string[] {
     return `${entry.id}${copied} has ${has.slice(0, 5).join(", ")}${from}`;
   };
   return having.length === 0 ? [] : [`By known facts, ${having.map(textOf).join("; ")}.`];
-}
-
-function meantText({ term, suggestion, holders }: MeantTerm, parsed: Query, context: PlanContext): string {
-  const federation = federationWith((members) => holders.every((id) => members.has(id)), context);
-  const where = holders.length > 1 && federation ? `federation ${federation.id}` : holders.slice(0, 3).join(", ");
-  const iri = written(suggestion.term.slice(1, -1), parsed.prologue);
-  return `No endpoint is known to have ${written(term.iri, parsed.prologue)}. Did you mean ${iri} (${where})?`;
 }
 
 /**
@@ -187,20 +132,3 @@ export function misplacedExtension(
     endpoints,
   });
 }
-
-/** The smallest federation whose members are as wanted; that of all described endpoints where no other is. */
-export function federationWith(
-  isWanted: (members: ReadonlySet<string>) => boolean,
-  { catalog }: PlanContext,
-): Federation | undefined {
-  const sizes = catalog.federations.flatMap((federation) => {
-    const members = catalog.membersOf(federation).map(({ id }) => id);
-    return isWanted(new Set(members)) ? [{ federation, size: members.length }] : [];
-  });
-  const [best] = sizes.toSorted(
-    (one, other) => lastOf(one.federation) - lastOf(other.federation) || one.size - other.size,
-  );
-  return best?.federation;
-}
-
-const lastOf = ({ builtIn }: Federation): number => (builtIn ? 1 : 0);

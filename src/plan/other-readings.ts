@@ -1,76 +1,53 @@
 import { nearest } from "../errors/nearest.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { parsedIfLegal, type Query, type SubstitutedText } from "../sparql/query.ts";
-import { namesEndpoint, readingsOf, withEndpointPrefixes } from "./fill-prefixes.ts";
-import type { PlanContext, PlanTask } from "./plan-request.ts";
-import type { DirectPlan, PlanNote } from "./query-plan.ts";
+import { parseQuery, type Query, type SubstitutedText } from "../sparql/query.ts";
+import { type FilledText, filledTexts } from "./fill-prefixes.ts";
 import { similarIds } from "./meant-entries.ts";
-import { serviceRequired } from "./offer-endpoints.ts";
-import { describedMeant } from "./request-place.ts";
-import { unparsedPlan } from "./unparsed-plan.ts";
+import type { PlanContext, PlanTask } from "./plan-request.ts";
 
 /** A text as it was understood. */
 export interface ReadQuery {
-  /** Or a plan for a text that only its endpoint understands. */
-  readonly parsed: Query | DirectPlan;
+  readonly parsed: Query;
   /** The text that was parsed. */
   readonly source: SubstitutedText;
-  /** Note on changes to the text. */
-  readonly note?: PlanNote | undefined;
+  /** Absent where the text declares its prefixes. */
+  readonly filled?: FilledText | undefined;
 }
 
 /**
- * A text that is no legal SPARQL 1.1, with the prefixes that its endpoints know; or, where the entry allows it, a plan for the
- * unparsed text.
+ * A text that is no legal SPARQL 1.1, with its prefixes filled in.
  * @param error of the parser
- * @throws FedwayError that error where there is no other reading, `SERVICE_REQUIRED`
+ * @throws FedwayError that error where there is no other reading, or the next one behind the prefixes; `QUERY_SYNTAX` where prefixes
+ *   have several meanings
  */
 export function readOtherwise(written: SubstitutedText, error: unknown, task: PlanTask): ReadQuery {
-  const { context, request, entry, over } = task;
+  const { context, request } = task;
   const thrown = written.relocated(error);
   if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
-  const filled = withEndpointPrefixes(written, task);
-  const parsed = filled && parsedIfLegal(filled.written.text);
-  if (parsed) return { parsed, source: filled.written, note: filled.note };
-  const unparsed = unparsedPlan(request, entry);
-  if (unparsed) return { parsed: unparsed, source: written };
-  const isHomeless = entry === undefined && over === undefined && !namesEndpoint(written.text);
-  const meant = isHomeless ? homelessUndeclared(written, thrown, task) : undefined;
-  if (meant) return meant;
-  throw explained(thrown, request.text, context);
+  const [filled, ...others] = filledTexts(written, task);
+  if (filled === undefined) throw explained(thrown, request.text, context);
+  const parsed = parsedOrError(filled.written);
+  if (parsed instanceof FedwayError) throw explained(parsed, request.text, context);
+  if (others.length > 0) throw ambiguous([filled, ...others], thrown);
+  return { parsed, source: filled.written, filled };
 }
 
-/**
- * A query that names no endpoint and does not declare its prefixes: over all that is described, where that is what it means. Undefined
- * where no endpoint has to do with it.
- * @throws FedwayError `SERVICE_REQUIRED` where others are meant, `QUERY_SYNTAX` where several readings are as good
- */
-function homelessUndeclared(written: SubstitutedText, thrown: FedwayError, task: PlanTask): ReadQuery | undefined {
-  const { context } = task;
-  const { where } = thrown.details;
-  const readings = readingsOf(written, context);
-  const [best] = readings;
-  if (best === undefined) return undefined;
-  const score = best.homes[0]?.score ?? 0;
-  const meant = readings.filter(({ homes, parsed }) => homes[0]?.score === score && describedMeant(parsed, task));
-  const described = [...new Map(meant.map((reading) => [reading.written.text, reading])).values()];
-  if (described.length > 1) {
-    const texts = described.map((each) => each.written.text.slice(0, -written.text.length).trim());
-    throw new FedwayError(
-      "QUERY_SYNTAX",
-      "The query does not declare its prefixes, and they may mean several things.",
-      {
-        where,
-        next: `Put one of these before it: ${texts.slice(0, 5).join(" or ")}.`,
-      },
-    );
+function parsedOrError(text: SubstitutedText): Query | FedwayError {
+  try {
+    return parseQuery(text.text);
+  } catch (error) {
+    const thrown = text.relocated(error);
+    if (thrown instanceof FedwayError && thrown.code !== "INTERNAL") return thrown;
+    throw error;
   }
-  const [only] = described;
-  if (only) return { parsed: only.parsed, source: only.written, note: only.note };
-  const homes = readings.flatMap((reading) => reading.homes).toSorted((one, other) => other.score - one.score);
-  const note = (id: string): string =>
-    readings.find((each) => each.homes.some((home) => home.id === id))?.note.message ?? "";
-  throw serviceRequired(best.parsed, { where, note, homes }, context);
+}
+
+function ambiguous(texts: readonly FilledText[], { details: { where } }: FedwayError): FedwayError {
+  const choices = texts.map(({ declarations }) => declarations.join(" "));
+  return new FedwayError("QUERY_SYNTAX", "The query does not declare its prefixes, and they may mean several things.", {
+    ...(where && { where }),
+    next: `Put one of these before it: ${choices.join(" or ")}.`,
+  });
 }
 
 /** Whoever writes `SERVICE <peple>`, or `<peple>` among the values of its variable, means an endpoint of the catalogue. */
@@ -90,7 +67,7 @@ function explained(error: FedwayError, text: string, context: PlanContext): Fedw
   const like = endpoints.length > 0 ? `Did you mean <${endpoints[0]}>? ` : "";
   return new FedwayError(code, message, {
     ...error.details,
-    next: `${like}SERVICE takes the URL or the id of an endpoint or federation; /api/endpoints and /api/federations list them.`,
+    next: `${like}SERVICE and FROM take the URL or the id of an endpoint or federation; /api/endpoints and /api/federations list them.`,
     ...(endpoints.length > 0 && { endpoints }),
   });
 }

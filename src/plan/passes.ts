@@ -25,7 +25,7 @@ import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
 import type { PlanTask } from "./plan-request.ts";
 import { type DirectPlan, type FederatedPlan, type PlanNote, type QueryPlan, usedIds } from "./query-plan.ts";
 import { withRelevantMembers } from "./relevant-members.ts";
-import { withDescribed } from "./request-place.ts";
+import { withPlace } from "./request-place.ts";
 import { mirrorsIn } from "./service-targets.ts";
 
 /** A step from a parsed query to its plan. */
@@ -39,7 +39,7 @@ interface Pass {
 
 /** Planning, in its order: up to the cut passes rewrite the query, behind it they complete the plan. */
 const passes: readonly Pass[] = [
-  { name: "ask described endpoints", applies: mayMeanDescribed, run: withDescribed },
+  { name: "find the place", applies: mayHavePlace, run: withPlace },
   { name: "judge the dataset", applies: hasDataset, run: judgeDataset },
   { name: "empty SERVICE in GRAPH", applies: hasEmptyGraphs, run: emptyGraphs },
   { name: "expand variables and keywords", applies: ({ query }) => hasSeveral(query), run: expandTargets },
@@ -102,11 +102,10 @@ function remarksOn(plan: DirectPlan | FederatedPlan, { read: { text }, task }: D
   return () => context.remarks?.(parseQuery(text), plan, { entry, over }) ?? [];
 }
 
-/** The query names no endpoint, or the request names a federation, which may be that of all described ones. */
-function mayMeanDescribed({ query, task: { entry, over, request } }: Draft): boolean {
-  return (
-    request.federationId !== undefined || (entry === undefined && over === undefined && query.services.length === 0)
-  );
+/** The request names no place, and the query none by SERVICE alone; or a federation, which may be that of all described endpoints. */
+function mayHavePlace({ query, task: { entry, over, request } }: Draft): boolean {
+  if (request.federationId !== undefined) return true;
+  return entry === undefined && over === undefined && (query.services.length === 0 || query.datasets.length > 0);
 }
 
 function isFederated({ made }: Draft): boolean {

@@ -111,10 +111,10 @@ export interface KnownTerms {
   nearest(ids: readonly string[], term: UsedTerm): readonly Suggestion[];
   /** When the description of an endpoint was finished, ISO 8601; undefined when there is none. */
   descriptionVersion(id: string): string | undefined;
-  /** Ids of the endpoints whose text or terms have words of `q`, best first. */
-  endpointsFound(q: string): Iterable<string>;
-  /** Namespaces in which endpoints have a class or property with this local name. */
-  namespacesWith(local: string): Iterable<string>;
+  /** Namespaces in which these endpoints have a class or property with this local name. */
+  namespacesWith(local: string, ids: readonly string[]): Iterable<string>;
+  /** The namespace that the schema view of an endpoint writes with this prefix (without colon). */
+  namespaceAt(id: string, prefix: string): string | undefined;
 }
 
 /** Monitored availability, by catalogue id. */

@@ -1,12 +1,13 @@
 import { twoTargets, unknownId } from "../errors/unknown-id.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { isWord, type Query } from "../sparql/query.ts";
-import type { CatalogEntry, Federation } from "../registry/catalog.ts";
+import { parseQuery, type Query } from "../sparql/query.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import { itemAt } from "../values.ts";
 import { type Draft, draftOf } from "./decide-plan.ts";
 import { similarIds } from "./meant-entries.ts";
 import type { KnownFederation, Place, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
-import type { PlanNote } from "./query-plan.ts";
-import { rankedHomes, usesWeight } from "./rank-homes.ts";
+import { betterHomesText } from "./offer-endpoints.ts";
+import { lateNote, type PlanNote } from "./query-plan.ts";
 
 /**
  * The endpoint or federation that the request names.
@@ -44,54 +45,84 @@ function knownEntry(id: string, context: PlanContext): CatalogEntry {
 }
 
 /**
- * The query over all described endpoints, if it names none and means some of them; and a note on how many the federation of all
- * described ones leaves unasked.
+ * The query at the endpoint or federation that its FROM names, else, if it names no place and reads data, over all described
+ * endpoints; and a note on how many the federation of all described ones leaves unasked.
  */
-export function withDescribed(draft: Draft): Draft {
+export function withPlace(draft: Draft): Draft {
   const { read, task, headNotes } = draft;
-  const { context, request } = task;
-  const meant = describedMeant(read, task);
-  const placed = meant === undefined ? draft : draftOf(read, { ...task, ...overFederation(meant.id, context) });
-  return { ...placed, headNotes: [...headNotes, ...describedNotes(context, request, meant !== undefined)] };
+  const { context, request, entry, over } = task;
+  const isOpen = entry === undefined && over === undefined && request.federationId === undefined;
+  const found = isOpen ? (placeInFrom(read, context) ?? describedMeant(read, task)) : undefined;
+  const { query = read, sent = "", ...place } = found ?? { federationId: request.federationId };
+  const notes = [...headNotes, ...describedNotes({ query, sent, ...place }, context)];
+  if (found === undefined) return { ...draft, headNotes: notes };
+  const placed = { ...request, ...place };
+  return { ...draftOf(query, { ...task, request: placed, ...placeOf(placed, context) }), headNotes: notes };
+}
+
+/** A place that a query means. */
+interface MeantPlace {
+  readonly endpointId?: string | undefined;
+  readonly federationId?: string | undefined;
+  /** The query as it is sent there. */
+  readonly query: Query;
+  /** For its note. */
+  readonly sent: string;
 }
 
 /**
- * The federation of all described endpoints, for a query that names no endpoint and is meant for some of them: none ranks higher
- * by what is known of its terms, and no term is known of other endpoints only. Undefined for what a federation has no answer to:
- * GRAPH, datasets, and DESCRIBE, which may be of any triple.
+ * The endpoint or federation that FROM names by its URL, and the query without this FROM, in which everything else keeps its place.
+ * @throws FedwayError `REQUEST_INVALID` where FROM names several
  */
-export function describedMeant(parsed: Query, { context, request, entry, over }: PlanTask): Federation | undefined {
-  const { catalog } = context;
-  const federation = entry || over ? undefined : catalog.federations.find(({ builtIn }) => builtIn);
-  if (federation === undefined || !isPlain(parsed, request)) return undefined;
-  const members = new Set(catalog.membersOf(federation).map(({ id }) => id));
-  const homes = rankedHomes(parsed, context);
-  const own = homes.filter(({ id }) => members.has(id));
-  const had = new Set(own.flatMap(({ has }) => has));
-  const isBest = had.size > 0 && (own[0]?.score ?? 0) * (1 + usesWeight) >= (homes[0]?.score ?? 0);
-  return isBest && homes.every(({ has }) => has.every((term) => had.has(term))) ? federation : undefined;
+function placeInFrom(query: Query, { catalog }: PlanContext): MeantPlace | undefined {
+  const named = query.datasets.flatMap(({ iri, named: isNamed }, at) => {
+    if (isNamed) return [];
+    const federationId = catalog.federationByUrl(iri)?.id;
+    const endpointId = federationId === undefined ? catalog.byUrl(iri)?.id : undefined;
+    return federationId === undefined && endpointId === undefined
+      ? []
+      : [{ at, iri, place: { endpointId, federationId } }];
+  });
+  const [first, second] = named;
+  if (first === undefined) return undefined;
+  if (second) {
+    throw new FedwayError("REQUEST_INVALID", `FROM names two places: ${first.iri} and ${second.iri}.`, {
+      next: "Name one endpoint or federation, or leave out FROM: the query then runs over all described endpoints.",
+    });
+  }
+  const { range } = itemAt(query.datasetEdits, first.at);
+  const blanks = " ".repeat(query.textOf(range).length);
+  return { ...first.place, query: parseQuery(query.cut([{ range, replacement: blanks }])), sent: "" };
 }
 
-/** A federation can have an answer: there are triples to match, and no graphs to choose from. */
-function isPlain(parsed: Query, { strict, defaultGraphs, namedGraphs }: PlanRequest): boolean {
-  const isOther = strict || parsed.form === "DESCRIBE" || defaultGraphs.length + namedGraphs.length > 0;
-  if (isOther || parsed.tokens.some((token) => isWord(token, "SERVICE", "GRAPH", "FROM"))) return false;
-  return parsed.outside.length > 0;
+/**
+ * The federation of all described endpoints, for a query that names no endpoint and reads data. Undefined while nothing is described, and
+ * for strict requests.
+ */
+function describedMeant(query: Query, { context: { catalog }, request: { strict } }: PlanTask): MeantPlace | undefined {
+  const readsData = query.outside.length > 0 || query.form === "DESCRIBE";
+  if (strict || query.services.length > 0 || !readsData) return undefined;
+  const federation = catalog.federations.find(({ builtIn }) => builtIn);
+  if (federation === undefined || catalog.membersOf(federation).length === 0) return undefined;
+  const sent = `The query names no endpoint and was sent to all described ones (federation ${federation.id}). `;
+  return { federationId: federation.id, query, sent };
 }
 
-/** How many endpoints the federation of all described ones leaves unasked, where a request names it or means it. */
+/** How many endpoints the federation of all described ones leaves unasked, where it is asked. */
 function describedNotes(
-  { catalog, terms }: PlanContext,
-  { federationId }: PlanRequest,
-  meant: boolean,
+  { federationId, query: { text }, sent }: MeantPlace,
+  context: PlanContext,
 ): readonly PlanNote[] {
-  if (!meant && (federationId === undefined || !catalog.federation(federationId)?.builtIn)) return [];
-  const { length: all } = catalog.entries;
-  const undescribed = catalog.entries.filter(({ id }) => terms?.descriptionVersion(id) === undefined).length;
-  const sent = meant ? "The query names no endpoint and was sent to all described ones (federation catalog). " : "";
-  const others =
-    undescribed === 0
-      ? `All ${all} endpoints of the catalogue are described.`
-      : `${undescribed} of the ${all} endpoints of the catalogue are not described and were not asked.`;
-  return [{ code: "CATALOG_ASKED", message: `${sent}${others}` }];
+  const { catalog, terms } = context;
+  if (federationId === undefined || !catalog.federation(federationId)?.builtIn) return [];
+  const message = (): string => {
+    const { length: all } = catalog.entries;
+    const isDescribed = (id: string): boolean => terms?.descriptionVersion(id) !== undefined;
+    const { length: undescribed } = catalog.entries.filter(({ id }) => !isDescribed(id));
+    if (undescribed === 0) return `${sent}All ${all} endpoints of the catalogue are described.`;
+    const others = `${undescribed} of the ${all} endpoints of the catalogue are not described and were not asked.`;
+    // Parsed again: a tree that waits for its reader would stay in the cache of plans.
+    return `${sent}${others}${betterHomesText(parseQuery(text), isDescribed, context)}`;
+  };
+  return [lateNote("CATALOG_ASKED", message)];
 }

@@ -48,6 +48,8 @@ export interface QueryServiceOptions {
   readonly slow?: SlowLog | undefined;
   /** Why a query with an empty answer has no solutions, within what is left of its time; absent: it is not asked. */
   readonly explainEmpty?: ((request: QueryRequest, timeoutMs: number) => Promise<Problem | null>) | undefined;
+  /** The query that a text of wrong syntax was probably meant to be; absent: it is not looked for. */
+  readonly mend?: ((request: QueryRequest) => Promise<string | undefined>) | undefined;
   /** True for an endpoint while this service cannot reach the network it is on; absent: unknown. */
   readonly isCutOff?: ((endpoint: string) => boolean) | undefined;
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
@@ -82,10 +84,10 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
   const failures = new WeakMap<Error, string>();
   const context: RunContext = { ...options, log, sessions, failures };
   return {
-    run: (request) => answerQuery(request, context),
+    run: (request) => orMended(answerQuery(request, context), request, options),
     async table(request) {
       const until = now() + timeoutOf(request, options);
-      const table = await answerTable(request, context);
+      const table = await orMended(answerTable(request, context), request, options);
       const isComplete = table.status === "ok" || table.status === "empty";
       const isToBeExplained =
         request.explainEmpty === true && isComplete && isOfNothing(request.text, table.rows, table.boolean);
@@ -173,6 +175,21 @@ async function dropRows(request: QueryRequest, context: RunContext): Promise<Sta
 
 async function drained<T>(items: AsyncIterable<T>, look?: (item: T) => unknown): Promise<void> {
   for await (const item of items) look?.(item);
+}
+
+/** The answer. @throws FedwayError `QUERY_SYNTAX` with the query that was probably meant */
+async function orMended<Answer>(
+  answer: Promise<Answer>,
+  request: QueryRequest,
+  { mend }: QueryServiceOptions,
+): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof FedwayError) || error.code !== "QUERY_SYNTAX") throw error;
+    const suggested = await mend?.(request);
+    throw suggested === undefined ? error : new FedwayError(error.code, error.message, { ...error.details, suggested });
+  }
 }
 
 /** Null when it is not known now: the answer is whole without it. */

@@ -16,6 +16,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "diagnosis/check/type-check.ts",
     "diagnosis/why/prober.ts#known",
     "engine/clause-executor.ts#gone #firsts",
+    "plan/fill-prefixes.ts#counted",
     "engine/evaluated-clause.ts",
     "engine/evaluator/buffered-join.ts",
     "engine/evaluator/existence.ts",

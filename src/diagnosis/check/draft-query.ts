@@ -1,8 +1,8 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import { followsGrammar, type Query } from "../../sparql/query.ts";
-import { type CheckOptions, type CheckRequest, endpointsOf, type Place, placeMeant, sourcesFor } from "./lookups.ts";
-import { parsedOrError, type RepairSources, repairText, type Steps, type UnrepairedText } from "./repair-text.ts";
+import { type CheckOptions, type CheckRequest, type Place, placeMeant } from "./lookups.ts";
+import { type ReadText, type RepairSources, repairText, type Steps, type UnrepairedText } from "./repair-text.ts";
 import { updateVerb } from "./update-to-select.ts";
 
 /** A query with its plan. */
@@ -31,9 +31,11 @@ export function* draftOf(
   offering: Offering,
 ): Steps<{ readonly place: Place; readonly draft: Draft | UnrepairedText }> {
   const place = placeMeant(request, options);
-  const ids = endpointsOf(request.query, place, options);
-  const sources = sourcesFor(ids, options);
-  yield;
+  const { catalog } = options;
+  const sources = {
+    isId: (id: string) => (catalog.byId(id) ?? catalog.federation(id)) !== undefined,
+    read: (text: string) => readText(text, place, options),
+  };
   const draft = yield* planned(request.query, { place, sources, ...offering }, options);
   return { place, draft };
 }
@@ -54,11 +56,14 @@ function* planned(text: string, drafting: Drafting, options: CheckOptions): Step
   const whole = planOf(text, place, options);
   yield;
   if (whole instanceof FedwayError) return yield* repaired(text, whole, { drafting, options });
-  const parsed = parsedOrError(text, sources);
-  const draft = { text, repairs: [], plan: whole, place };
-  if (!(parsed instanceof FedwayError)) return { ...draft, parsed };
+  const read = sources.read(text);
+  if (!(read instanceof FedwayError)) {
+    const plan = read.text === text ? whole : planOf(read.text, place, options);
+    return plan instanceof FedwayError ? { error: plan, core: text } : { ...read, plan, place };
+  }
   const found = drafting.withOffers && followsGrammar(text) ? yield* repairText(text, sources, drafting) : undefined;
-  return { ...draft, parsed: undefined, offered: found && "parsed" in found ? found : undefined };
+  const offered = found && "parsed" in found ? found : undefined;
+  return { text, parsed: undefined, repairs: [], plan: whole, place, offered };
 }
 
 /** Repairs the part that the planner refuses, as far as possible. */
@@ -83,13 +88,26 @@ const isRepairable = ({ code }: FedwayError, text: string): boolean =>
   repairable.has(code) || (code === "UPDATE_REFUSED" && updateVerb(text) === undefined);
 
 // A fence of tildes looks like SPARQL 1.2.
-const repairable: ReadonlySet<string> = new Set([
-  "QUERY_SYNTAX",
-  // A text with undeclared prefixes that names no endpoint.
-  "SERVICE_REQUIRED",
-  "SERVICE_TARGET_REFUSED",
-  "VERSION_UNSUPPORTED",
-]);
+const repairable: ReadonlySet<string> = new Set(["QUERY_SYNTAX", "SERVICE_TARGET_REFUSED", "VERSION_UNSUPPORTED"]);
+
+/** The query of a text, with its prefixes declared as the planner declares them; else its error. */
+function readText(
+  text: string,
+  { endpointId, federationId }: Place,
+  { planner }: CheckOptions,
+): ReadText | FedwayError {
+  const request = { text, endpointId, federationId, strict: false, defaultGraphs: [], namedGraphs: [] };
+  try {
+    const { parsed, filled } = planner.read(request);
+    if (filled === undefined) return { text, parsed, repairs: [] };
+    const declared = filled.declarations.map((line) => `${line}\n`).join("") + text;
+    const repairs = filled.declarations.map((after) => ({ kind: "prefix-missing", before: "", after, applied: true }));
+    return { text: declared, parsed: planner.read({ ...request, text: declared }).parsed, repairs };
+  } catch (error) {
+    if (error instanceof FedwayError && error.code !== "INTERNAL") return error;
+    throw error;
+  }
+}
 
 /** The plan of a text, also a rejected one; what the planner throws where there is none. */
 export function planOf(

@@ -2,11 +2,9 @@ import type { Repair } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Planner } from "../../plan/create-planner.ts";
 import type { KnownSources, PlanContext } from "../../plan/plan-request.ts";
-import { entryMeant, placeNamed } from "../../plan/meant-entries.ts";
-import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
+import { placeNamed } from "../../plan/meant-entries.ts";
 import type { EndpointModels } from "../../registry/model.ts";
 import type { Finder } from "../../registry/find.ts";
-import type { RepairSources } from "./repair-text.ts";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 
 /** Knowledge that queries are checked against, all from memory; no endpoint is asked. */
@@ -57,49 +55,6 @@ export function placeMeant({ endpoint, federation }: CheckRequest, { catalog }: 
 const repaired = (before: string, after: string): readonly Repair[] =>
   before === after ? [] : [{ kind: "endpoint", before, after, applied: true }];
 
-const mostEndpoints = 200;
-const target = /\bSERVICE\s+(?:SILENT\s+)?(?:<([^<>]{1,2000})>|["':]*([A-Za-z0-9][\w.-]{0,63}))/gi;
-
-/** Catalogue ids of the endpoints that a query is sent to or names; also of a text that does not parse. */
-export function endpointsOf(text: string, place: Place, { catalog }: CheckOptions): readonly string[] {
-  const { endpointId, federationId } = place;
-  const federation = federationId === undefined ? undefined : catalog.federation(federationId);
-  const named = [...text.slice(0, 200_000).matchAll(target)].slice(0, mostEndpoints).flatMap(([, iri, word]) => {
-    const name = iri?.trim() ?? word ?? "";
-    return (catalog.byId(name) ?? entryMeant(name, catalog))?.id ?? [];
-  });
-  const members = federation ? catalog.membersOf(federation).map(({ id }) => id) : [];
-  return [...new Set([...(endpointId === undefined ? [] : [endpointId]), ...named, ...members])].slice(
-    0,
-    mostEndpoints,
-  );
-}
-
 /** The vocabularies of these endpoints, as far as they are described. */
 export const vocabulariesFor = (ids: readonly string[], models: CheckOptions["models"]): readonly Vocabulary[] =>
   ids.flatMap((id) => models.get(id)?.described ?? []).map((described) => vocabularyOf(described));
-
-/** Sources for repairs of the text: the endpoints of the query first, then the catalogue, then well-known vocabularies. */
-export function sourcesFor(ids: readonly string[], { catalog, finder, models }: CheckOptions): RepairSources {
-  const vocabularies = vocabulariesFor(ids, models);
-  const { published } = catalog;
-  // Who names no endpoint may mean any.
-  const named = ids.length > 0 ? ids : published.ids;
-  const anywhere = (iri: string): boolean =>
-    (["class", "property"] as const).some(
-      (kind) => models.described(kind, iri).length > 0 || models.published(kind, iri).next().done === false,
-    );
-  return {
-    urlOf: (id) => catalog.byId(id)?.url,
-    isKnown: (iri) =>
-      vocabularies.length === 0
-        ? anywhere(iri)
-        : vocabularies.some(({ classes, properties }) => classes.has(iri) || properties.has(iri)),
-    namespacesOf: (prefix) => [
-      ...vocabularies.flatMap(({ prefixes }) => prefixes.namespace(prefix) ?? []),
-      ...named.flatMap((id) => published.facts(id)?.prefixes.get(prefix)?.namespace ?? []),
-      ...[wellKnownNamespaces.get(prefix)].filter((namespace) => namespace !== undefined),
-    ],
-    namespacesWith: (local) => finder.namespacesWith(local, vocabularies.length === 0 ? undefined : ids),
-  };
-}

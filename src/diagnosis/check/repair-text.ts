@@ -1,27 +1,21 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
-import {
-  dialectEdits,
-  offsetAt,
-  type Query,
-  parseQuery,
-  substituted,
-  type SubstitutedText,
-  withServiceUrls,
-} from "../../sparql/query.ts";
+import { dialectEdits, offsetAt, type Query, substituted } from "../../sparql/query.ts";
 import { withBraces } from "./braces.ts";
 import { querySlices } from "./foreign-text.ts";
-import { type NamespaceSource, withPrefixes } from "./missing-prefixes.ts";
 import { type TextAttempt, withServiceNames } from "./service-names.ts";
 import { readTokens, updateVerb } from "./update-to-select.ts";
 
 /** Sources for repairs of a text. */
-export interface RepairSources extends NamespaceSource {
-  /** URL of the endpoint with this catalogue id. */
-  readonly urlOf: (id: string) => string | undefined;
+export interface RepairSources {
+  /** True for the id of an endpoint or federation. */
+  readonly isId: (id: string) => boolean;
+  /** The text as the planner reads it, or its error. */
+  readonly read: (text: string) => ReadText | FedwayError;
 }
 
-/** A text that was made to parse. */
-export interface RepairedText {
+/** A legal text, or one that was made legal. */
+export interface ReadText {
+  /** With its prefixes declared. */
   readonly text: string;
   /** Of `text` with catalogue ids replaced by URLs. */
   readonly parsed: Query;
@@ -35,7 +29,7 @@ export interface UnrepairedText {
   /** The text without what stands around the query. */
   readonly core: string;
   /** A text that would run, if it shows how its writer must be understood. */
-  readonly offered?: Pick<RepairedText, "text" | "repairs"> | undefined;
+  readonly offered?: Pick<ReadText, "text" | "repairs"> | undefined;
 }
 
 /** Longer texts are not repaired. */
@@ -59,14 +53,13 @@ type Step = (draft: Draft, sources: RepairSources) => Iterable<TextAttempt>;
 
 const ownFaults: readonly Step[] = [
   ({ text }, sources) => withServiceNames(text, sources),
-  ({ text }, sources) => withPrefixes(text, sources, withServiceUrls(text, (id) => sources.urlOf(id)).text),
   ({ text }) => withBraces(text),
 ];
 const anyFaults: readonly Step[] = [...ownFaults, withDialect];
 
 /**
- * Makes a text parse that does not: takes out what stands around the query (code fences, reasoning tags, prose), declares
- * prefixes, closes braces, reads names of endpoints. Where that is not enough, habits of other languages are written as in
+ * Makes a text parse that does not: takes out what stands around the query (code fences, reasoning tags, prose), closes
+ * braces, reads names of endpoints. Where that is not enough, habits of other languages are written as in
  * SPARQL, which is only offered: left out of what is about to be run. Every result is parsed.
  * @returns the error of an update that the text holds; undefined when nothing helps
  */
@@ -74,7 +67,7 @@ export function* repairText(
   text: string,
   sources: RepairSources,
   { withOffers }: { readonly withOffers: boolean },
-): Steps<RepairedText | UnrepairedText | undefined> {
+): Steps<ReadText | UnrepairedText | undefined> {
   if (text.length > longestRepaired) return undefined;
   for (const steps of withOffers ? [ownFaults, anyFaults] : [ownFaults]) {
     const budget = { characters: mostParsed };
@@ -104,11 +97,12 @@ function* repairedCore(
   core: string,
   sources: RepairSources,
   { steps, budget }: Repairing,
-): Steps<RepairedText | FedwayError> {
-  const read = ({ text, repairs }: TextAttempt): RepairedText | Draft => {
+): Steps<ReadText | FedwayError> {
+  const read = ({ text, repairs }: TextAttempt): ReadText | Draft => {
     budget.characters -= Math.max(text.length, fewestOfAttempt);
-    const parsed = parsedOrError(text, sources);
-    return parsed instanceof FedwayError ? { text, error: parsed, repairs } : { text, parsed, repairs };
+    const found = sources.read(text);
+    if (found instanceof FedwayError) return { text, error: found, repairs };
+    return { ...found, repairs: [...repairs, ...found.repairs] };
   };
   const first = read({ text: core, repairs: [] });
   if ("parsed" in first) return first;
@@ -175,19 +169,6 @@ const shown = (parts: readonly string[]): string =>
     .map((part) => part.trim())
     .filter((part) => part !== "")
     .join(" ... ");
-
-/** A text as SPARQL 1.1, with catalogue ids replaced by URLs; else its error. */
-export function parsedOrError(text: string, { urlOf }: RepairSources): Query | FedwayError {
-  let written: SubstitutedText | undefined;
-  try {
-    written = withServiceUrls(text, urlOf);
-    return parseQuery(written.text);
-  } catch (thrown) {
-    const error = written?.relocated(thrown) ?? thrown;
-    if (error instanceof FedwayError && error.code !== "INTERNAL") return error;
-    throw error;
-  }
-}
 
 /** The error of a part, at its place in the whole. */
 function movedBy(error: FedwayError, whole: string, start: number): FedwayError {

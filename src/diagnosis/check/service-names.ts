@@ -13,7 +13,7 @@ const idText = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** `SERVICE people`, `SERVICE "people"`, `SERVICE :people` and `SERVICE people:` become `SERVICE <people>`, for ids of the catalogue. */
 export function* withServiceNames(
   text: string,
-  { urlOf }: { readonly urlOf: (id: string) => string | undefined },
+  { isId }: { readonly isId: (id: string) => boolean },
 ): Generator<TextAttempt> {
   const tokens = tokenize(text);
   const repairs: Repair[] = [];
@@ -27,7 +27,7 @@ export function* withServiceNames(
     const brace = text.indexOf("{", token.start);
     const before = text.slice(token.start, brace < 0 ? token.end : brace).trim();
     const id = before.replaceAll(/^["':]+|(?<!["':])["':]+$/g, "");
-    const known = [id, id.toLowerCase()].find((each) => idText.test(each) && urlOf(each) !== undefined);
+    const known = [id, id.toLowerCase()].find((each) => idText.test(each) && isId(each));
     if (known === undefined) continue;
     written += `${text.slice(done, token.start)}<${known}>`;
     done = token.start + before.length;

@@ -2,6 +2,7 @@ import { atOnce, inTurns } from "../../clock.ts";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import { iriParts } from "../../rdf/display-text.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { PrefixTable } from "../schema/prefixes.ts";
 import type { FederationModel } from "../model/federation-model.ts";
 import type {
   EndpointStatus,
@@ -16,7 +17,7 @@ import { filterSteps, hasTerm } from "./rank/filter-entries.ts";
 import { nearestTerms } from "./rank/nearest-terms.ts";
 import { type EndpointRequest, rankedFor } from "./rank/question-endpoints.ts";
 import { type TermRequest, termsFor } from "./rank/question-terms.ts";
-import { rankedEndpoints, searchSteps, type TermUses, usesOfTerm } from "./rank/run-search.ts";
+import { searchSteps, type TermUses, usesOfTerm } from "./rank/run-search.ts";
 import type { EngineSearch } from "./read/engine-search.ts";
 import type { ExampleService } from "./read/example-service.ts";
 import { EndpointTables, type TableSources } from "./tables/endpoint-tables.ts";
@@ -101,11 +102,6 @@ export class Finder {
     return inTurns(filterSteps(this.#tables.texts, entries, { filter, statusOf: this.#statusOf }));
   }
 
-  /** Ids of the endpoints whose text, or whose terms' names, have words of `q`, best first. */
-  endpointsFound(q: string): Iterable<string> {
-    return atOnce(rankedEndpoints(this.#tables.texts, q)).keys();
-  }
-
   /** Ids of the endpoints whose own text has every word of `q` as a whole word, in id order; for federations by query. */
   endpointsMatching(q: string): readonly string[] {
     const words = queryWords(q);
@@ -136,13 +132,18 @@ export class Finder {
     return nearestTerms(this.#tables.texts, ids, term);
   }
 
-  /** Namespaces in which these endpoints, or any, have a class or property of this local name. */
-  namespacesWith(local: string, endpoints?: readonly string[]): readonly string[] {
-    const wanted = { q: local, kinds: ["class", "property"], limit: 50, offset: 0 } as const;
-    const { hits } = this.search(endpoints === undefined ? wanted : { ...wanted, endpoints });
+  /** Namespaces in which these endpoints have a class or property of this local name. */
+  namespacesWith(local: string, endpoints: readonly string[]): readonly string[] {
+    const { hits } = this.search({ q: local, kinds: ["class", "property"], endpoints, limit: 50, offset: 0 });
     // A local name may have the separators of IRIs itself, as in `:city\\#name`.
     const isNamed = (iri: string): boolean => iri.endsWith(local) && iriParts(iri).local === iriParts(local).local;
     return hits.flatMap(({ iri = "" }) => (isNamed(iri) ? [iri.slice(0, iri.length - local.length)] : []));
+  }
+
+  /** The namespace that the schema view of an endpoint writes with this prefix (without colon). */
+  namespaceAt(id: string, prefix: string): string | undefined {
+    const described = this.#tables.models.get(id)?.described;
+    return described && PrefixTable.of(described).namespace(prefix);
   }
 
   /** How many classes and properties an endpoint is known to have; undefined when it has not been described. */

@@ -13,12 +13,14 @@ const data: Readonly<Record<string, string>> = {
   books: `${x("b1")} ${x("author")} ${x("ann")} .\n${x("b1")} ${x("title")} "Nets" .`,
   other: `${x("cat")} ${x("name")} "Cat" .\n${x("cat")} ${x("secret")} "yes" .`,
 };
+const publicUrl = "http://fedway.example";
 const servers = new Map<string, SparqlTestServer>();
 let service: RunningService;
 
 beforeAll(async () => {
   for (const [id, triples] of Object.entries(data)) servers.set(id, await startSparqlTestServer(triples));
-  service = await startService(Object.fromEntries([...servers].map(([id, { url }]) => [id, url])));
+  const urls = Object.fromEntries([...servers].map(([id, { url }]) => [id, url]));
+  service = await startService(urls, { FEDWAY_PUBLIC_URL: publicUrl });
 });
 afterAll(async () => {
   await service.close();
@@ -88,16 +90,44 @@ describe("with people and books described", () => {
     );
   });
 
-  it.each([
-    ["no described endpoint has the terms", "SELECT * { ?s :secret ?o }", {}],
-    ["it names no term", "SELECT * { ?s ?p ?o }", {}],
-    ["it is strict", "SELECT * { ?s :name ?n }", { strict: true }],
-    ["it names graphs", "SELECT * { GRAPH ?g { ?s :name ?n } }", {}],
-    ["it has a dataset", "SELECT * FROM <http://x.example/g> { ?s :name ?n }", {}],
-    ["it describes", "DESCRIBE ?s { ?s :name ?n }", {}],
-  ])("a query stays refused where %s", async (_name, query, place) => {
-    const { diagnosis, requests } = await asked(query, place);
+  it.each<[string, string, readonly string[]]>([
+    ["no described endpoint has the terms", "SELECT * { ?s :secret ?o }", []],
+    ["it names no term", "SELECT DISTINCT ?p { ?s ?p ?o }", [type, x("author"), x("name"), x("title")]],
+    ["it names no term but a value", 'SELECT ?s { ?s ?p "Nets" }', [x("b1")]],
+    ["it names graphs", "SELECT * { GRAPH ?g { ?s :name ?n } }", []],
+    ["it has a dataset", "SELECT * FROM <http://x.example/g> { ?s :name ?n }", []],
+    ["it constructs", `CONSTRUCT WHERE { ${x("b1")} :title ?t }`, [`${x("b1")} ${x("title")} "Nets"`]],
+  ])("a query runs over them where %s, as at the federation", async (_name, query, rows) => {
+    const found = await asked(query);
+    expect([found.rows, found.diagnosis?.code]).not.toContain("SERVICE_REQUIRED");
+    expect(found.rows).toEqual(rows);
+    expect((await asked(query, { federation: "catalog" })).rows).toEqual(rows);
+  });
+
+  it("ASK and DESCRIBE too", async () => {
+    expect(await (await service.query('ASK { ?s ?p "Nets" }')).json()).toMatchObject({ boolean: true });
+    const turtle = await (await service.query(`DESCRIBE ${x("b1")}`, { accept: "application/n-triples" })).text();
+    expect(turtle.trim().split("\n")).toHaveLength(2);
+  });
+
+  it("a strict query has to name an endpoint", async () => {
+    const { diagnosis, requests } = await asked("SELECT * { ?s :name ?n }", { strict: true });
     expect([diagnosis?.code, requests]).toEqual(["SERVICE_REQUIRED", []]);
+  });
+
+  it("FROM names the endpoint or the federation, by id, URL or route", async () => {
+    const fromOf = (iri: string) => asked(`SELECT ?n FROM <${iri}> { ?p :name ?n }`);
+    const { url = "" } = servers.get("other") ?? {};
+    for (const iri of ["other", url, `${publicUrl}/endpoints/other/sparql`]) {
+      const { rows, requests } = await fromOf(iri);
+      expect([iri, rows, requests]).toEqual([iri, ['"Cat"'], ["other"]]);
+    }
+    for (const iri of ["catalog", `${publicUrl}/federations/catalog/sparql`]) {
+      expect((await fromOf(iri)).rows).toEqual(['"Ann"', '"Bob"']);
+    }
+    expect((await asked("SELECT * FROM <people> FROM <other> { ?p :name ?n }")).diagnosis?.code).toBe(
+      "REQUEST_INVALID",
+    );
   });
 });
 
@@ -112,27 +142,13 @@ describe("a query that names no endpoint and misspells a term", () => {
   });
 
   it.each([
-    ["alone", "SELECT * { ?p :nmae ?n }", "to have :nmae. Did you mean :name (people)?", ["people"]],
-    ["twice", "SELECT * { ?b :titel ?t ; :autor ?a }", "Did you mean :author (books)?", ["books", "books"]],
-    [
-      "in another namespace",
-      "SELECT * { ?s a <http://y.example/Person> }",
-      "Did you mean :Person (people)?",
-      ["people"],
-    ],
-  ])("names the term and the endpoint that was meant where it stands %s", async (_name, query, said, endpoints) => {
-    const { diagnosis, requests } = await asked(query);
-    expect([diagnosis?.code, diagnosis?.next, requests]).toEqual([
-      "SERVICE_REQUIRED",
-      expect.stringContaining(said),
-      [],
-    ]);
-    expect([diagnosis?.endpoints, diagnosis?.next]).toEqual([endpoints, expect.not.stringContaining("SERVICE")]);
-  });
-
-  it("is offered no endpoint that lacks most of its terms", async () => {
-    const { diagnosis } = await asked("SELECT * { ?s :name ?n ; :author ?a ; :secret ?o ; :sold ?x ; :lent ?y }");
-    expect(diagnosis?.endpoints).toBeUndefined();
+    ["alone", "SELECT * { ?p :nmae ?n }", ":nmae", ":name"],
+    ["twice", "SELECT * { ?b :titel ?t ; :autor ?a }", ":autor", ":author"],
+    ["in another namespace", "SELECT * { ?s a <http://y.example/Person> }", "<http://y.example/Person>", ":Person"],
+  ])("says so where it stands %s", async (_name, query, typo, meant) => {
+    const { status, said } = await asked(query);
+    expect([status, said["TERM_UNKNOWN"]]).toEqual(["empty", expect.stringContaining(`has ${typo}, `)]);
+    expect(said["TERM_UNKNOWN"]).toContain(`Did you mean ${meant}?`);
   });
 
   it("is checked with the terms of all that is described", async () => {

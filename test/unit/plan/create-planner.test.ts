@@ -124,7 +124,7 @@ describe("what is thrown instead of planned", () => {
 
 describe("queries in a dialect", () => {
   const onWiki = { endpointId: "wiki" } as const;
-  shouldPlan("SELECT * { ?s wdt:P31 ?o }", "wiki: SELECT * { ?s wdt:P31 ?o } [RAW_QUERY]", onWiki);
+  shouldPlan("SELECT * { ?s zzz:P31 ?o }", "wiki: SELECT * { ?s zzz:P31 ?o } [RAW_QUERY]", onWiki);
   shouldPlan(
     "SELECT * { ?s ?p ?o LATERAL { ?s ?q ?r } }",
     "wiki: SELECT * { ?s ?p ?o LATERAL { ?s ?q ?r } } [RAW_QUERY]",
@@ -143,31 +143,31 @@ describe("queries in a dialect", () => {
     defaultGraphs: ["urn:g"],
   });
   shouldPlan(
-    "SELECT * { ?s wdt:P31 ?o SERVICE wikibase:label { bd:x wikibase:language 'en' } }",
-    "wiki: SELECT * { ?s wdt:P31 ?o SERVICE wikibase:label { bd:x wikibase:language 'en' } } [RAW_QUERY]",
+    "SELECT * { ?s zzz:P31 ?o SERVICE wikibase:label { bd:x wikibase:language 'en' } }",
+    "wiki: SELECT * { ?s zzz:P31 ?o SERVICE wikibase:label { bd:x wikibase:language 'en' } } [RAW_QUERY]",
     onWiki,
   );
-  it.each(["DESCRIBE wd:Q1", "CONSTRUCT { ?s wdt:P1 ?o } WHERE { ?s wdt:P1 ?o }"])(
+  it.each(["DESCRIBE zz:Q1", "CONSTRUCT { ?s zzz:P1 ?o } WHERE { ?s zzz:P1 ?o }"])(
     "%s is answered with triples",
     (text) => {
       expect(planFor(text, onWiki)).toMatchObject({ kind: "direct", answer: "quads", silent: undefined });
     },
   );
   it.each([
-    ["SELECT * { ?s wdt:P31 ?o }", { endpointId: "a" }, "QUERY_SYNTAX"],
-    ["SELECT * { ?s wdt:P31 ?o }", {}, "QUERY_SYNTAX"],
-    ["SELECT * { ?s wdt:P31 ?o SERVICE <http://no.example/> { ?s ?p ?o } }", onWiki, "QUERY_SYNTAX"],
-    ["SELECT * { ?s wdt:P31 ?o SERVICE ?x { ?s ?p ?o } }", onWiki, "QUERY_SYNTAX"],
-    ["PREFIX wikibase: <urn:x:> SELECT * { ?s wdt:P1 ?o SERVICE wikibase:label { } }", onWiki, "QUERY_SYNTAX"],
-    ['SELECT * { ?s wdt:P31 "x }', onWiki, "QUERY_SYNTAX"],
-    ["SELECT * { ?s wdt:P31 ?o \\u0053ERVICE <http://no.example/> {} }", onWiki, "QUERY_SYNTAX"],
-    ["SELECT * { ?s wdt:P31 '\\u0027 SERVICE <http://no.example/> {} }' }", onWiki, "QUERY_SYNTAX"],
+    ["SELECT * { ?s zzz:P31 ?o }", { endpointId: "a" }, "QUERY_SYNTAX"],
+    ["SELECT * { ?s zzz:P31 ?o }", {}, "QUERY_SYNTAX"],
+    ["SELECT * { ?s zzz:P31 ?o SERVICE <http://no.example/> { ?s ?p ?o } }", onWiki, "QUERY_SYNTAX"],
+    ["SELECT * { ?s zzz:P31 ?o SERVICE ?x { ?s ?p ?o } }", onWiki, "QUERY_SYNTAX"],
+    ["PREFIX wikibase: <urn:x:> SELECT * { ?s zzz:P1 ?o SERVICE wikibase:label { } }", onWiki, "QUERY_SYNTAX"],
+    ['SELECT * { ?s zzz:P31 "x }', onWiki, "QUERY_SYNTAX"],
+    ["SELECT * { ?s zzz:P31 ?o \\u0053ERVICE <http://no.example/> {} }", onWiki, "QUERY_SYNTAX"],
+    ["SELECT * { ?s zzz:P31 '\\u0027 SERVICE <http://no.example/> {} }' }", onWiki, "QUERY_SYNTAX"],
     ["define get:soft 'soft' SELECT * { ?s ?p ?o }", onWiki, "UPDATE_REFUSED"],
     ["DEFINE input:grab-all 'yes' SELECT * { ?s ?p ?o }", onWiki, "UPDATE_REFUSED"],
     ["define sql:x 'y' define get:soft 'soft' SELECT * { ?s ?p ?o }", {}, "UPDATE_REFUSED"],
     ["define sql:x 'y' INSERT DATA { <urn:a> <urn:b> 1 }", onWiki, "UPDATE_REFUSED"],
-    ["SELECT * { ?s wdt:P31 ?o } ; DROP ALL", onWiki, "UPDATE_REFUSED"],
-    ["SELECT * { ?s wdt:P31 ?o } } { DROP ALL", onWiki, "UPDATE_REFUSED"],
+    ["SELECT * { ?s zzz:P31 ?o } ; DROP ALL", onWiki, "UPDATE_REFUSED"],
+    ["SELECT * { ?s zzz:P31 ?o } } { DROP ALL", onWiki, "UPDATE_REFUSED"],
   ])("%s %j: %s", (text, where, code) => {
     expect(thrownBy(() => planFor(text, where)).code).toBe(code);
   });
@@ -186,15 +186,15 @@ describe("what a plan carries", () => {
     ["SELECT * { SERVICE <a> { SELECT ?s { ?s ?p ?o } LIMIT 5 } }", {}, undefined],
     ["SELECT * { SERVICE <a> { ?s ?p ?o } }", {}, undefined],
     ["CONSTRUCT { ?s ?p ?o } WHERE { SERVICE <a> { ?s ?p ?o } } LIMIT 10", {}, undefined],
-    ["SELECT * { ?s wdt:P31 ?o } LIMIT 10", { endpointId: "wiki" }, 10],
-    ["SELECT * { ?s wdt:P31 ?o } OFFSET 5 LIMIT 10", { endpointId: "wiki" }, 10],
-    ["SELECT * { ?s wdt:P31 ?o } limit 10 offset 5 # LIMIT 8", { endpointId: "wiki" }, 10],
-    ["SELECT * { { SELECT * { ?s wdt:P31 ?o } LIMIT 5 } }", { endpointId: "wiki" }, undefined],
-    ["SELECT * { ?s wdt:P31 ?o } LIMIT 10 VALUES ?s { 1 }", { endpointId: "wiki" }, undefined],
-    ["SELECT * { ?s wdt:P31 ?o } # LIMIT 10", { endpointId: "wiki" }, undefined],
-    ["SELECT * { ?s wdt:P31 ?o } ORDER BY ?LIMIT", { endpointId: "wiki" }, undefined],
-    ["SELECT * { ?s wdt:P31 ?o } LIMIT ten", { endpointId: "wiki" }, undefined],
-    ["CONSTRUCT { ?s wdt:P1 ?o } WHERE { ?s wdt:P1 ?o } LIMIT 10", { endpointId: "wiki" }, undefined],
+    ["SELECT * { ?s zzz:P31 ?o } LIMIT 10", { endpointId: "wiki" }, 10],
+    ["SELECT * { ?s zzz:P31 ?o } OFFSET 5 LIMIT 10", { endpointId: "wiki" }, 10],
+    ["SELECT * { ?s zzz:P31 ?o } limit 10 offset 5 # LIMIT 8", { endpointId: "wiki" }, 10],
+    ["SELECT * { { SELECT * { ?s zzz:P31 ?o } LIMIT 5 } }", { endpointId: "wiki" }, undefined],
+    ["SELECT * { ?s zzz:P31 ?o } LIMIT 10 VALUES ?s { 1 }", { endpointId: "wiki" }, undefined],
+    ["SELECT * { ?s zzz:P31 ?o } # LIMIT 10", { endpointId: "wiki" }, undefined],
+    ["SELECT * { ?s zzz:P31 ?o } ORDER BY ?LIMIT", { endpointId: "wiki" }, undefined],
+    ["SELECT * { ?s zzz:P31 ?o } LIMIT ten", { endpointId: "wiki" }, undefined],
+    ["CONSTRUCT { ?s zzz:P1 ?o } WHERE { ?s zzz:P1 ?o } LIMIT 10", { endpointId: "wiki" }, undefined],
   ])("the LIMIT of a SELECT: %s %j: %s", (text, where, limit) => {
     const plan = planFor(text, where);
     expect(plan.kind === "direct" ? plan.limit : plan.kind).toBe(limit);

@@ -58,7 +58,7 @@ it("prints a rejection with its place and advice", () => {
       "  The query reads data but names no endpoint to read it from.",
       "  at line 2, column 2",
       "  endpoints: a, b, wiki",
-      "  next: Wrap the patterns: SERVICE <a> { ... }, or send the query to an endpoint (/endpoints/a/sparql, --endpoint a).",
+      "  next: Send the query to an endpoint (/endpoints/a/sparql, --endpoint a), or wrap its patterns: SERVICE <a> { ... }.",
     ].join("\n"),
   );
 });

@@ -59,10 +59,13 @@ export function stateHtml([word, sentence, mark = ""]: State, record?: RunRecord
   const page = record && html` <a href="${ownUrl(`/runs/${encodeURIComponent(record.id)}`)}">The page of this run</a>.`;
   const notes = (record?.notes ?? []).map(
     ({ code, message, query }) =>
-      html`<code>${code}</code> ${message}${query === undefined ? "" : repair("Run that query", { query })}`,
+      html`<code>${code}</code> ${message}${query === undefined ? "" : repair(runLabel(code), { query })}`,
   );
   return html`<span class="badge ${mark}">${word}</span> ${sentence}${page}${list(notes, "notes")}`;
 }
+
+const runLabel = (code: string): string =>
+  code === "PREFIXES_FILLED_IN" ? "Insert the prefixes and run" : "Run that query";
 
 /** A problem with its place, advice and repairs; buttons say by their data what they change. */
 export function problemHtml({ title, detail, code, next, ...problem }: ShownProblem, query: string): Html {

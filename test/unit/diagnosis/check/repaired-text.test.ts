@@ -24,7 +24,7 @@ const table: readonly (readonly [string, string, readonly string[]])[] = [
   [`With this query you get the names: ${names}`, names, ["text-around"]],
   [`Insert it as it is, or delete the rest:\n${names}`, names, ["text-around"]],
   [`# with names\n${names.replace(foaf, "")}`, `${foaf} # with names\n${names.replace(foaf, "")}`, ["prefix-missing"]],
-  // Prefixes: of the endpoint, of the catalogue, well known; the query's own names decide.
+  // Prefixes: of the endpoint, of the catalogue, well known; where they are none of these, the query's own names decide.
   [names.slice(foaf.length + 1), names.replace("> ", ">\n"), ["prefix-missing"]],
   [
     "SELECT * { SERVICE <works> { ?s ex:painter ?p ; ex:width ?w } }",
@@ -32,8 +32,8 @@ const table: readonly (readonly [string, string, readonly string[]])[] = [
     ["prefix-missing"],
   ],
   [
-    "SELECT * { ?s schema:painter ?o . ?o foaf:name ?n . SERVICE <works> { ?s ?p ?o } }",
-    `PREFIX schema: <http://vocabulary.example/>\n${foaf}\nSELECT * { ?s schema:painter ?o . ?o foaf:name ?n . SERVICE <works> { ?s ?p ?o } }`,
+    "SELECT * { ?s art:painter ?o . ?o foaf:name ?n . SERVICE <works> { ?s ?p ?o } }",
+    `PREFIX art: <http://vocabulary.example/>\n${foaf}\nSELECT * { ?s art:painter ?o . ?o foaf:name ?n . SERVICE <works> { ?s ?p ?o } }`,
     ["prefix-missing", "prefix-missing"],
   ],
   // Braces.
@@ -57,7 +57,7 @@ const table: readonly (readonly [string, string, readonly string[]])[] = [
   [
     "Sure!\n```\nSELECT ?n WHERE { ?p foaf:knows ?q ; foaf:name ?n\n```",
     `${foaf}\nSELECT ?n WHERE { ?p foaf:knows ?q ; foaf:name ?n }`,
-    ["text-around", "text-around", "prefix-missing", "brace-missing"],
+    ["text-around", "text-around", "brace-missing", "prefix-missing"],
   ],
 ];
 
