@@ -10,7 +10,9 @@ import { hasPublishedData } from "../../support/published-shards.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 import { printRows } from "../void/print-rows.ts";
 import { harvestOf } from "./values.ts";
+import { findEndpoints } from "../../../src/agent/tools/find-endpoints.ts";
 import { fixedTerms, termEndpoints } from "./linking/fixed-terms.ts";
+import { type OtherWords, tunedOn, unseen } from "./linking/other-words.ts";
 import { type Described, nineEndpoints, type Question, questions, shardEndpoints } from "./linking/question-sets.ts";
 import type { EndpointModel } from "../../../src/registry/model.ts";
 import type { Finder } from "../../../src/registry/find.ts";
@@ -85,7 +87,7 @@ class Table {
   }
 }
 
-const percent = (share: number | undefined): string => (share === undefined ? "" : `${(100 * share).toFixed(1)} %`);
+const percent = (share = Number.NaN): string => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(1)} %`);
 
 interface Measuring {
   readonly embedder: Embedder | undefined;
@@ -103,6 +105,7 @@ async function measureQuestions({ embedder, variants, quick, table }: Measuring)
   }
   const ofNine = new Map<string, Figures>();
   const ofTerms = new Map<string, Figures>();
+  const otherWords = { "tuned on": new Map<string, Figures>(), unseen: new Map<string, Figures>() };
   for (const { name, embedder: model, hasValues } of variants) {
     const linker = await linkerOver(nine, { embedder: model, values: hasValues ? values : undefined });
     ofNine.set(
@@ -110,6 +113,8 @@ async function measureQuestions({ embedder, variants, quick, table }: Measuring)
       await endpointFigures(linker, asked, (question) => (id) => datasetOf(nine, id) === question.dataset),
     );
     ofTerms.set(name, await termFigures(linker, nine, asked));
+    otherWords["tuned on"].set(name, await shownFigures(linker, nine, tunedOn));
+    otherWords.unseen.set(name, await shownFigures(linker, nine, unseen));
     await linker.close();
   }
   const plain = embedder && (await byMeaning(nine, asked, embedder));
@@ -119,6 +124,8 @@ async function measureQuestions({ embedder, variants, quick, table }: Measuring)
   }
   table.add(`right one of nine endpoints (${asked.length} questions)`, ofNine);
   table.add(`terms of the query (${withTerms(nine, asked).length} questions)`, ofTerms);
+  table.add(`in other words, tuned on (${tunedOn.length} questions)`, otherWords["tuned on"]);
+  table.add(`in other words, unseen (${unseen.length} questions)`, otherWords.unseen);
   if (!quick) await measureShards(variants, asked, table);
 }
 
@@ -252,6 +259,24 @@ async function termFigures(linker: Finder, nine: readonly Described[], asked: re
     recall.add(endpoint, question, new Set(terms.map(({ kind, iri }) => `${kind} ${iri}`)));
   }
   return recall.figures();
+}
+
+/** Questions in other words: the right dataset first, and the terms that a reply of `find_endpoints` shows. */
+async function shownFigures(
+  finder: Finder,
+  nine: readonly Described[],
+  asked: readonly OtherWords[],
+): Promise<Figures> {
+  const tool = findEndpoints({ finder });
+  let [first, shown] = [0, 0];
+  for (const { dataset, question, terms } of asked) {
+    const { text } = await tool.call({ question }, { owner: "bench", signal, hint: (sentence) => sentence });
+    const [, best = ""] = /^(\S+) \(endpoint/m.exec(text) ?? [];
+    if (datasetOf(nine, best) === dataset) first++;
+    shown += terms.filter((term) => text.includes(`<${term}>`)).length;
+  }
+  const all = asked.reduce((sum, { terms }) => sum + terms.length, 0);
+  return { first: first / asked.length, "terms shown": shown / all };
 }
 
 /** The plain way: the nearest terms of the endpoint, and the endpoint with the nearest term. */
