@@ -521,6 +521,7 @@ export const outsideFiles: readonly string[] = [
   "catalog/published/",
   "catalog/shapes/entry-shapes.ttl",
   "catalog/vocabulary/fedway.ttl",
+  "catalog/words/english.gz",
   "deploy/guide/",
   "dist/console/",
   "shards/",

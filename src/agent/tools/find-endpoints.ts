@@ -30,12 +30,13 @@ export const findEndpoints = ({ finder, due }: Parts) =>
     output: { total: "integer", complete: "boolean", endpoints: "array" },
     profiles: ["full", "small", "builder"],
     async run({ question, limit = 5 }, { hint, signal }) {
-      const { endpoints: hits, total, complete } = await finder.findEndpoints({ question, limit, signal });
+      const { endpoints: hits, total, complete, isForeign } = await finder.findEndpoints({ question, limit, signal });
       const coming = await due.describedFirst();
       const shown = hits.map((hit, at) => shownHit(hit, itemAt(termTokens, Math.min(at, termTokens.length - 1))));
       const [best] = shown;
-      const next =
-        best === undefined
+      const next = isForeign
+        ? hint("Ask again in English, with names as they are written.")
+        : best === undefined
           ? hint("Ask with fewer words: a kind of thing, in the singular, or a name; {search_terms} looks into values.")
           : (hint(`{run_query} with {run_query.endpoint}=${best.data.id} and these IRIs, without SERVICE.`) ??
             hint("{describe_endpoint} shows all classes and properties of one."));
@@ -43,7 +44,7 @@ export const findEndpoints = ({ finder, due }: Parts) =>
         status:
           total === 0
             ? "No endpoint has a word of it."
-            : `${hits.length} of ${total}, best first; counts of instances in brackets`,
+            : `${isForeign ? "Most words are unknown, perhaps not English, so this is a guess: " : ""}${hits.length} of ${total}, best first; counts of instances in brackets`,
         cause: loadingText(complete, coming),
         rows: shown.flatMap(({ lines }) => lines),
         next,

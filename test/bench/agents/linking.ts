@@ -267,7 +267,7 @@ async function shownFigures(
   nine: readonly Described[],
   asked: readonly OtherWords[],
 ): Promise<Figures> {
-  const tool = findEndpoints({ finder });
+  const tool = findEndpoints({ finder, due: { describedFirst: async () => [] } });
   let [first, shown] = [0, 0];
   for (const { dataset, question, terms } of asked) {
     const { text } = await tool.call({ question }, { owner: "bench", signal, hint: (sentence) => sentence });

@@ -46,6 +46,12 @@ describe("the tools of agents over HTTP", () => {
     expect(rows.body.data).toMatchObject({ status: "ok" });
   });
 
+  it("say that a question seems not to be in English, instead of what to run", async () => {
+    const { body } = await call("find_endpoints", { question: "Welche Sängerinnen wohnen in Zürich?" });
+    expect(body.text).toContain("perhaps not English");
+    expect(body.text).toContain("Ask again in English, with names as they are written.");
+  });
+
   it("never answer one client from what another of the same address has run", async () => {
     const query = "SELECT ?n WHERE { SERVICE <people> { ?p <http://xmlns.com/foaf/0.1/name> ?n } } LIMIT 3";
     const caller = { signal: new AbortController().signal, owner: "192.0.2.1" };

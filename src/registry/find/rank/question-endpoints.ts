@@ -41,7 +41,7 @@ export async function rankedFor(
 ) {
   const { models, catalog } = tables;
   const ranked = await rankQuestion(tables, question, signal);
-  const { ranking, complete, federations } = ranked;
+  const { ranking, complete, isForeign, federations } = ranked;
   await nextTurn();
   const there = knownFirst(tables, ranked, statusOf).filter(
     ({ id }) => (catalog.byId(id) ?? federations.model(id)) !== undefined,
@@ -57,7 +57,7 @@ export async function rankedFor(
       reasons: () => endpointReasons(hit.key, ranked, ranked.termsOf(hit.key)),
     };
   });
-  return { hits: shown, total: hits.length, ranking, complete };
+  return { hits: shown, total: hits.length, ranking, complete, isForeign };
 }
 
 /** Published knowledge counts less than the endpoint's own description. */

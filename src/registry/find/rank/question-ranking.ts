@@ -4,6 +4,7 @@ import { type KnownFederations, withFederations } from "../tables/known-federati
 import { aboutPlace, type EndpointTables } from "../tables/endpoint-tables.ts";
 import type { ValueHit } from "../tables/value-index.ts";
 import type { TextVectors } from "../tables/text-vectors.ts";
+import { isForeign } from "../words/likeness.ts";
 import { questionWords } from "../words/question-words.ts";
 import type { SchemaGraph } from "../tables/schema-graph.ts";
 import { byScore, type RankedEndpoint, type ScoredEndpoint } from "./rank-endpoints.ts";
@@ -21,6 +22,8 @@ export interface QuestionRanking {
   graph(id: string): SchemaGraph | undefined;
   /** By words and schemas alone, or by meaning too. */
   readonly ranking: "lexical" | "fused";
+  /** The question seems not to be in English, which words alone do not understand. */
+  readonly isForeign: boolean;
   /** Classes and properties of an endpoint, best first; none when it is not known yet. */
   termsOf(id: string): readonly RankedNode[];
   /** Values and entities of an endpoint that the question names, best first. */
@@ -51,8 +54,8 @@ export async function rankQuestion(
   question: string,
   signal?: AbortSignal,
 ): Promise<QuestionRanking> {
-  const words = questionWords(question);
   await tables.soonComplete(signal);
+  const words = tables.words.asked(questionWords(question));
   const { complete, federations } = tables;
   const meant = await meaningOf(question, tables.vectors, signal);
   // Each of the two looks through the words of all endpoints.
@@ -73,6 +76,7 @@ export async function rankQuestion(
       ? withEvidence({ lexical, near, mentioned })
       : inOrder(atOnce(rankedEndpoints(tables.texts, question)).keys()),
     ranking: complete && near.size > 0 ? "fused" : "lexical",
+    isForeign: complete && near.size === 0 && isForeign(words),
     termsOf(id) {
       const graph = tables.graph(id);
       if (graph === undefined) return [];

@@ -1,5 +1,5 @@
 import { editDistance } from "../../../errors/nearest.ts";
-import { likeness, mistakesIn } from "../words/likeness.ts";
+import { type AskedWord, askedWords, comparedStem, likeness, mistakesIn } from "../words/likeness.ts";
 import type { QuestionWords } from "../words/question-words.ts";
 import { type KnownFederations, withFederations } from "../tables/known-federations.ts";
 import { rarity } from "./rank-terms.ts";
@@ -25,7 +25,6 @@ interface WordMatch {
   readonly like: number;
 }
 
-const classContext = 0.3;
 /** Endpoints that are looked at class by class. */
 const mostInContext = 50;
 
@@ -56,14 +55,16 @@ export function createWordIndex({ graphOf, federations }: WordSources) {
         byStem.set(stem, having.set(id, weight));
       }
     },
+    /** Words of a question, to be ranked by. */
+    asked: (question: QuestionWords): readonly AskedWord[] => askedWords(question, byStem),
     /** Endpoints and federations that have anything of the question, best first, ties by id. */
-    rank(question: QuestionWords): readonly RankedEndpoint[] {
+    rank(question: readonly AskedWord[]): readonly RankedEndpoint[] {
       const matched = matchedWords(byStem, question, stems.size);
       const scores = wordScores(
         matched.map(({ word, weight, best }) => ({ word, weight, best: withFederations(best, federations, better) })),
       );
       for (const each of scores.toSorted(byScore).slice(0, mostInContext)) {
-        each.score += classContext * contextScore(graphOf(each.id)?.nodes ?? [], each.weights);
+        each.score += contextScore(graphOf(each.id)?.nodes ?? [], each.weights);
       }
       const sorted = scores.toSorted(byScore);
       const best = sorted[0]?.score ?? 1;
@@ -89,22 +90,24 @@ interface MatchedWord {
 /** Each word of the question with the endpoints that have it or a like one; typing errors only where none has it. */
 function matchedWords(
   byStem: ReadonlyMap<string, ReadonlyMap<string, number>>,
-  question: QuestionWords,
+  question: readonly AskedWord[],
   endpoints: number,
 ): readonly MatchedWord[] {
-  return [...question].map(([wanted, word]) => {
+  const stems = Array.from(byStem.keys(), comparedStem);
+  return question.map((asked) => {
+    const { word } = asked;
     const best = new Map<string, WordMatch>();
     const take = (stem: string, like: number): void => {
       for (const [id, weight] of byStem.get(stem) ?? []) {
         if (like * weight > (best.get(id)?.like ?? 0)) best.set(id, { stem, like: like * weight });
       }
     };
-    for (const stem of byStem.keys()) {
-      const like = likeness(wanted, stem);
-      if (like > 0) take(stem, like);
+    for (const compared of stems) {
+      const like = likeness(asked, compared);
+      if (like > 0) take(compared.stem, like);
     }
-    if (best.size === 0 && !word.includes(" ")) for (const stem of misspelt(wanted, byStem.keys())) take(stem, 0.5);
-    const having = best.values().reduce((sum, { like }) => sum + (like > 0.5 ? 1 : 0.5), 0);
+    if (best.size === 0 && !word.includes(" ")) for (const stem of misspelt(asked.stem, byStem.keys())) take(stem, 0.5);
+    const having = best.values().reduce((sum, { like }) => sum + like, 0);
     return { word, weight: rarity(having, endpoints), best };
   });
 }

@@ -1,7 +1,6 @@
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import type { Match } from "../answers.ts";
-import { likeness } from "../words/likeness.ts";
-import type { QuestionWords } from "../words/question-words.ts";
+import { type AskedWord, comparedStem, likeness } from "../words/likeness.ts";
 import type { SchemaGraph, SchemaNode } from "../tables/schema-graph.ts";
 import { itemAt, valueFor } from "../../../values.ts";
 
@@ -45,7 +44,7 @@ const shares = { bestProperty: 0.35, property: 0.1, linked: 0.2, domain: 0.3, ra
  */
 export function rankTerms(
   graph: SchemaGraph,
-  question: QuestionWords,
+  question: readonly AskedWord[],
   { meaning, values }: Evidence = {},
 ): readonly RankedNode[] {
   const { nodes } = graph;
@@ -65,16 +64,21 @@ export function rankTerms(
     .toSorted((left, right) => right.score - left.score || right.node.count - left.node.count);
 }
 
-function lexicalScores(nodes: readonly SchemaNode[], question: QuestionWords): readonly Own[] {
+function lexicalScores(nodes: readonly SchemaNode[], question: readonly AskedWord[]): readonly Own[] {
   const having = new Map<string, number>();
   for (const { names } of nodes) {
     for (const stem of new Set(names.flat())) having.set(stem, (having.get(stem) ?? 0) + 1);
   }
   const known = new Map<string, WeighedStem>();
-  for (const [stem, count] of having)
-    known.set(stem, { ...bestMatch(stem, question), weight: rarity(count, nodes.length) });
+  const nearest = new Map<string, number>();
+  for (const [stem, count] of having) {
+    const { word, like } = bestMatch(stem, question);
+    known.set(stem, { word, like, weight: rarity(count, nodes.length) });
+    nearest.set(word, Math.max(nearest.get(word) ?? 0, like));
+  }
+  const joined = new Map(question.map(({ stem, word }) => [stem, word]));
   return nodes.map(({ names }) => {
-    const scored = names.map((stems) => nameScore(stems, known, question));
+    const scored = names.map((stems) => nameScore(stems, { known, nearest, joined }));
     return scored.toSorted((left, right) => right.score - left.score)[0] ?? { score: 0, words: [] };
   });
 }
@@ -83,11 +87,12 @@ function lexicalScores(nodes: readonly SchemaNode[], question: QuestionWords): r
 export const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
 
 /** The word of the question that a stem is most like. */
-function bestMatch(stem: string, question: QuestionWords): { readonly word: string; readonly like: number } {
+function bestMatch(stem: string, question: readonly AskedWord[]): { readonly word: string; readonly like: number } {
   let found = { word: "", like: 0 };
-  for (const [wanted, word] of question) {
-    const like = likeness(wanted, stem);
-    if (like > found.like) found = { word, like };
+  const compared = comparedStem(stem);
+  for (const asked of question) {
+    const like = likeness(asked, compared);
+    if (like > found.like) found = { word: asked.word, like };
   }
   return found;
 }
@@ -99,14 +104,26 @@ interface WeighedStem {
   readonly weight: number;
 }
 
+interface Matching {
+  readonly known: ReadonlyMap<string, WeighedStem>;
+  /** How like each word of the question its nearest stem is. */
+  readonly nearest: ReadonlyMap<string, number>;
+  /** Words of the question by their stems. */
+  readonly joined: ReadonlyMap<string, string>;
+}
+
+/** A word names what is at least half as like it as the nearest stem is. */
+const namedShare = 0.5;
+
 /** The rarity of what is matched, less where other words of the name are not. */
-function nameScore(stems: readonly string[], known: ReadonlyMap<string, WeighedStem>, question: QuestionWords): Own {
+function nameScore(stems: readonly string[], { known, nearest, joined }: Matching): Own {
   const weighed = stems.map((stem) => valueFor(known, stem));
   const all = weighed.reduce((sum, { weight }) => sum + weight, 0);
-  const joined = question.get(stems.join(""));
-  if (joined !== undefined) return { score: all, words: [joined] };
+  const whole = joined.get(stems.join(""));
+  if (whole !== undefined) return { score: all, words: [whole] };
   const got = weighed.reduce((sum, { weight, like }) => sum + weight * like, 0);
-  const words = weighed.flatMap(({ word, like }) => (like > 0 ? word : []));
+  const named = weighed.filter(({ word, like }) => like > 0 && like >= namedShare * valueFor(nearest, word));
+  const words = named.map(({ word }) => word);
   return all > 0 ? { score: got * Math.sqrt(got / all), words: [...new Set(words)] } : { score: 0, words: [] };
 }
 
