@@ -56,7 +56,7 @@ const maxAgeMs = 30 * 24 * 60 * 60 * 1000;
 const concurrency = 2;
 
 /** For automatic descriptions of public endpoints; the rest is done another day. */
-const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 64 * 1024 * 1024 };
+const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 40_000_000 };
 
 /** How a description is asked for. */
 interface RequestOptions {

@@ -1,20 +1,8 @@
-import {
-  ask,
-  isCutFor,
-  isSeen,
-  observe,
-  type Run,
-  type Unanswered,
-  weighed,
-  type Weighed,
-  weightIn,
-  workOf,
-} from "./run.ts";
-import { type FactKind, factKinds, recordGroups } from "./fact-kinds.ts";
+import { ask, isSeen, observe, type Run, type Unanswered, weighed, type Weighed, weightIn, workOf } from "./run.ts";
+import { type FactKind, factKinds, recordGroups, solutionsOfKeys } from "./fact-kinds.ts";
 import { judgeKey, keepBounds, markInconsistent, settle } from "./verdicts.ts";
-import { iriOf } from "../values.ts";
-import { countOf, type KeyObservation, type Observation, solutionsOf } from "./observation.ts";
-import { askProperty, totalsQuery } from "./queries.ts";
+import { type KeyObservation, type Observation, solutionsOf } from "./observation.ts";
+import { askProperty } from "./queries.ts";
 
 /** Bounds of a batch. */
 interface BatchLimits {
@@ -111,7 +99,7 @@ function firstWithin(
 /** An answer that took less is fast: the next batch may be larger. */
 const fastMs = 5000;
 
-/** Batches that are verified together: little is lost when a run ends in between. */
+/** Batches that are verified together, unless they have as many rows as an answer may have: little is lost when a run ends in between. */
 const batchesPerRound = 16;
 
 /** Levels 2 and 3 for some keys: adaptive batches, single keys, and the fallback for those that fail. */
@@ -120,7 +108,7 @@ export async function computeInBatches(run: Run, kind: FactKind, items: readonly
     first: 10,
     most: run.mostKeys,
     text: run.mostText,
-    rows: run.cap,
+    rows: mostRowsIn(run),
     work: run.inconsistent ? Math.max(1, run.inconsistentFrom / 2) : undefined,
   });
   let done = 0;
@@ -131,6 +119,9 @@ export async function computeInBatches(run: Run, kind: FactKind, items: readonly
     round = await askRound(run, kind, { batcher, items });
   }
 }
+
+/** Rows of an answer that is neither cut nor refused for its size. */
+const mostRowsIn = ({ cap, session }: Run): number => Math.min(cap ?? session.mostRows, session.mostRows);
 
 /** A batch that was answered soundly. */
 interface AnsweredBatch {
@@ -149,12 +140,14 @@ async function askRound(
   kind: FactKind,
   { batcher, items }: Round,
 ): Promise<readonly AnsweredBatch[] | undefined> {
-  const most = kind.detail.length === 0 ? Number.POSITIVE_INFINITY : batchesPerRound;
+  const isList = kind.detail.length === 0;
   const answered: AnsweredBatch[] = [];
+  let rows = 0;
   for (const keys of batcher) {
     const kept = await askBatch(run, kind, { keys, batcher, items });
     if (kept) answered.push(kept);
-    if (answered.length >= most) break;
+    rows += kept?.observation.rows ?? 0;
+    if (!isList && (answered.length >= batchesPerRound || rows >= run.session.mostRows)) break;
   }
   return answered.length === 0 ? undefined : answered;
 }
@@ -177,7 +170,7 @@ async function askBatch(
   }
   const outcome = await observe(run, kind, { selection: { keys }, level: keys.length === 1 ? 3 : 2 });
   if (!isSeen(outcome)) {
-    if (keys.length === 1) run.heavy.set(kind.name, work);
+    if (keys.length === 1) run.failed.set(kind.name, [...(run.failed.get(kind.name) ?? []), work]);
     await fall(outcome.why, outcome.record);
     return undefined;
   }
@@ -192,9 +185,10 @@ async function askBatch(
   return { keys, observation: outcome };
 }
 
-/** A lighter single key has failed before. */
+/** Two lighter single keys have failed before: one alone may have a reason of its own. */
 function isTooHeavy(run: Run, kind: FactKind, weight: number): boolean {
-  return weight > 1 && weight >= (run.heavy.get(kind.name) ?? Number.POSITIVE_INFINITY);
+  const lighter = run.failed.get(kind.name)?.filter((failed) => failed <= weight) ?? [];
+  return weight > 1 && lighter.length >= 2;
 }
 
 /**
@@ -258,41 +252,17 @@ async function askTotals(
   const batcher = new Batcher(items, { first: Math.min(first, most), most, text: run.mostText, work });
   const totals = new Map<string, number>();
   for (const keys of batcher) {
-    const found = await askSomeTotals(run, kind, keys);
-    if (found === undefined) {
+    const asked = { selection: { keys }, level: keys.length === 1 ? 3 : 2 } as const;
+    const found = await observe(run, solutionsOfKeys(kind), asked);
+    if (!isSeen(found) || !found.whole) {
       batcher.failed();
       continue;
     }
-    for (const [key, total] of found) totals.set(key, total);
-    batcher.answered(found.size, false);
+    // A key without solutions has no row.
+    for (const key of keys) if (!found.flawed.has(key)) totals.set(key, solutionsOf(found.groups.get(key)) ?? 0);
+    batcher.answered(found.rows, false);
     run.progress(`${kind.phrase}, checked`, totals.size, items.length);
   }
-  return totals;
-}
-
-async function askSomeTotals(
-  run: Run,
-  kind: FactKind,
-  keys: readonly string[],
-): Promise<ReadonlyMap<string, number> | undefined> {
-  const outcome = await ask(run, {
-    query: totalsQuery(kind, { keys }, run.dialect),
-    level: keys.length === 1 ? 3 : 2,
-  });
-  if (
-    !outcome.ok ||
-    !outcome.sound ||
-    (outcome.answer.rows.length < keys.length && (await isCutFor(run, outcome.answer.rows.length)))
-  )
-    return undefined;
-  const totals = new Map<string, number>();
-  for (const row of outcome.answer.rows) {
-    const key = keys.length === 1 ? keys[0] : iriOf(row.get(kind.key));
-    const total = countOf(row.get("n"));
-    if (key !== undefined && total !== undefined) totals.set(key, total);
-  }
-  // A key without solutions has no row.
-  for (const key of keys) if (!totals.has(key)) totals.set(key, 0);
   return totals;
 }
 
@@ -322,7 +292,7 @@ async function fallBack(run: Run, kind: FactKind, failed: FailedKey): Promise<vo
 async function splitByProperty(run: Run, kind: FactKind, { key }: FailedKey): Promise<boolean> {
   const items = candidates(run, kind, key);
   if (items.length === 0 || items.length > mostSplit) return false;
-  const batcher = new Batcher(items, { first: 8, most: 32, text: run.mostText, rows: run.cap });
+  const batcher = new Batcher(items, { first: 8, most: 32, text: run.mostText, rows: mostRowsIn(run) });
   let failures = 0;
   let all = true;
   for (const properties of batcher) {

@@ -1,6 +1,6 @@
 import { computeInBatches } from "./batches.ts";
-import { type FactKind, factsOf, groupsOf, keysOf } from "./fact-kinds.ts";
-import { type Observation, sameGroups, solutionsOf, compare } from "./observation.ts";
+import { type FactKind, factsOf, groupsOf, keysOf, solutionsOfKeys } from "./fact-kinds.ts";
+import { type Observation, sameGroups, solutionsOf, summed, compare } from "./observation.ts";
 import { isSeen, observe, type Run, weighed, type Weighed, weightIn, workOf } from "./run.ts";
 import { accept, judgeKey, keepBounds, markInconsistent, missingKeys, settle } from "./verdicts.ts";
 import { itemAt, valueFor } from "../../../values.ts";
@@ -49,8 +49,12 @@ async function askWhole(run: Run, kind: FactKind, items: readonly Weighed[]): Pr
   return undefined;
 }
 
+/** Groups that a key is likely to have, if it has details. */
+const usualGroups = 16;
+
 function isTooHeavyAtOnce(run: Run, kind: FactKind, items: readonly Weighed[]): boolean {
   const work = workOf(items);
+  if (kind.detail.length > 0 && items.length * usualGroups > run.session.mostRows) return true;
   if (run.inconsistent && work >= run.inconsistentFrom) return true;
   const heavier: Partial<Record<FactKind["name"], readonly FactKind["name"][]>> = {
     classObjectClasses: ["classProperties"],
@@ -86,7 +90,7 @@ async function judgeWhole(run: Run, kind: FactKind, { whole, items }: Whole): Pr
 }
 
 /**
- * Asks for the groups of an answer once more in parts of very different size. When all of them say the same, the answer is
+ * Asks for the counts of a list, or for the solutions of each key, once more in parts of very different size. When all of them say the same, the answer is
  * exact; when one says something else, none of the answers can be trusted, and all keys are given back.
  */
 async function verifyWhole(run: Run, kind: FactKind, { whole, items }: Whole): Promise<readonly Weighed[]> {
@@ -99,7 +103,9 @@ async function verifyWhole(run: Run, kind: FactKind, { whole, items }: Whole): P
   let differing = 0;
   // Where an engine has stopped half-way, it is the last group that shows it.
   const doubtful = [...whole.groups.keys()].at(-1);
-  const limits = { most: mostIn(run, kind), text: run.mostText, doubtful };
+  const [counted, sums] = kind.detail.length === 0 ? [kind, whole] : [solutionsOfKeys(kind), summed(whole)];
+  // Each key gives a row, which must not be cut.
+  const limits = { most: Math.min(run.mostKeys, run.cap ?? run.mostKeys), text: run.mostText, doubtful };
   const isClaimed = claimedOf(run, kind, { whole, items });
   const parts = [
     ...verificationParts(
@@ -112,14 +118,14 @@ async function verifyWhole(run: Run, kind: FactKind, { whole, items }: Whole): P
     ),
   ];
   for (const keys of parts) {
-    const part = await observePart(run, kind, { keys, whole });
+    const part = await observePart(run, counted, { keys, whole: sums });
     if (!isSeen(part) || !part.whole) {
       unverified.push({ keys, record: part.record });
       continue;
     }
-    const comparison = compare(keys, whole, part);
+    const comparison = compare(keys, sums, part);
     if (comparison.differing.length > 0) {
-      keepBounds(run, kind, keys, part);
+      if (counted === kind) keepBounds(run, kind, keys, part);
       // The largest part that saw more than the whole shows how much work is too much.
       differing = Math.max(
         differing,
@@ -170,11 +176,6 @@ function claimedOf({ claims }: Run, kind: FactKind, { whole, items }: Whole): (k
   // A key of which nothing is claimed agrees with an answer that has nothing of it only where others agree as well.
   const isTold = items.some(({ key }) => factsOf(claims, kind, key) > 0 && agrees(key));
   return isTold ? agrees : () => false;
-}
-
-/** Keys in one part: of a list each gives a row, which must not be cut. */
-function mostIn(run: Run, kind: FactKind): number {
-  return kind.detail.length === 0 ? Math.min(run.mostKeys, run.cap ?? run.mostKeys) : run.mostKeys;
 }
 
 /** How `verificationParts` divides. */

@@ -55,7 +55,7 @@ export function targetOf(entry: CatalogEntry, publicUrl: string) {
 }
 
 /**
- * How much work one run may be; default 1,000 requests, 1 hour, 512 MiB. A run needs about 20 requests to find out
+ * How much work one run may be; default 1,000 requests, 1 hour, 40 MB. A run needs about 20 requests to find out
  * something that the next one need not ask again.
  */
 export interface DescribeBudget {
@@ -101,7 +101,7 @@ interface DescriberOptions {
   readonly checkpointEvery?: number;
 }
 
-const defaultBudget = { requests: 1000, ms: 3_600_000, bytes: 512 * 1024 * 1024 } as const;
+const defaultBudget = { requests: 1000, ms: 3_600_000, bytes: 40_000_000 } as const;
 
 /** Computes the missing facts of a dataset's description by asking its endpoint (registry method, section 3). */
 export type Describer = ReturnType<typeof createDescriber>;
@@ -189,7 +189,9 @@ async function computeByQueries(run: Run, graphs: number, onlyLists = false): Pr
   await checkpoint(run);
   if (onlyLists) throw new StopRun("lists");
 
-  const ofClass = await askAll(run, factKinds.classProperties);
+  // A run that goes on has them from before, as bounds.
+  const isKnown = run.base.classes.values().some(({ properties: own }) => own.size > 0);
+  const ofClass = isKnown ? undefined : await askAll(run, factKinds.classProperties);
   await checkpoint(run);
   await finish(run, factKinds.classes, classes);
   // Counts of properties that need many queries come after what agents use first.
@@ -275,7 +277,7 @@ function startRun(options: StartOptions): Run {
     inconsistent: todo.has(inconsistentAnswers),
     inconsistentFrom: Number.POSITIVE_INFINITY,
     limit: 10_000,
-    heavy: new Map(),
+    failed: new Map(),
     tooMuch: new Map(),
     listTotals: new Map(),
     progress: (stage, done, total) => {

@@ -131,6 +131,9 @@ export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
   },
 };
 
+/** The solutions of each key of a kind: the second way to its groups (SPORTAL QC2 for `classProperties`). */
+export const solutionsOfKeys = (kind: FactKind): FactKind => ({ ...kind, detail: [], tallies: ["n"] });
+
 /** `UnknownFact.what` of one key; of all keys without one. */
 export function factName(kind: FactKind, key?: string): string {
   return key === undefined ? `${kind.phrase}: all` : `${kind.phrase} of <${key}>`;

@@ -9,7 +9,7 @@ export interface Group {
   /** IRIs of the kind's detail variables, in their order. */
   readonly detail: readonly string[];
   /** Solutions; absent where aggregates do not work. */
-  readonly n?: number;
+  readonly n?: number | undefined;
   /** Distinct subjects. */
   readonly ds?: number | undefined;
   /** Distinct objects. */
@@ -122,6 +122,13 @@ export function solutionsOf(groups: Groups | undefined): number | undefined {
     sum += n;
   }
   return sum;
+}
+
+/** An observation with one group for each key, which has all of its solutions. */
+export function summed(observation: Observation): Observation {
+  const groups = new Map<string, Groups>();
+  for (const [key, own] of observation.groups) groups.set(key, new Map([["", { detail: [], n: solutionsOf(own) }]]));
+  return { ...observation, groups };
 }
 
 /**

@@ -126,12 +126,6 @@ export function groupsQuery(kind: FactKind, selection: Selection, dialect: Diale
   return `SELECT DISTINCT ${projected(variables.length === 0 ? ["s"] : variables)}${where}${variables.length === 0 ? " LIMIT 1" : ""}`;
 }
 
-/** Solutions of a kind for each key, the second way to its counts (SPORTAL QC2 for `classProperties`). */
-export function totalsQuery(kind: FactKind, selection: Selection, dialect: Dialect): string {
-  const variables = onlyKey(selection) === undefined ? [kind.key] : [];
-  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect.graphs)} WHERE { ${pattern(kind, selection, dialect)} }${grouped(variables)}`;
-}
-
 /** All solutions and, as far as that works, distinct keys of a list, or of some of it, in one row: SPORTAL QB2, or QB1 and QB3. */
 export function listTotalQuery(kind: FactKind, selection: Selection, dialect: Dialect): string {
   const keys = dialect.countDistinct ? ` (COUNT(DISTINCT ?${kind.key}) AS ?d)` : "";

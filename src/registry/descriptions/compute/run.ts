@@ -51,8 +51,8 @@ export interface Run {
   inconsistentFrom: number;
   /** Solutions of which the keys are listed where all are too many; shrinks while that is too much. */
   limit: number;
-  /** Weight from which single keys of a kind have failed: heavier ones are not tried. */
-  readonly heavy: Map<FactKindName, number>;
+  /** Weights of the single keys of a kind that have failed. */
+  readonly failed: Map<FactKindName, readonly number[]>;
   /** Kinds whose query for all keys failed or was cut. */
   readonly tooMuch: Map<FactKindName, "failed" | "cut">;
   /** Solutions and distinct keys of the lists, each counted in one row. */
@@ -245,7 +245,8 @@ interface SessionOptions {
 /** A row takes a fifth to a third of its bytes in JSON. The client refuses answers in it that change known terms. */
 const fewestBytes = "text/tab-separated-values";
 const mostRows = 200_000;
-const mostBytes = 64 * 1024 * 1024;
+/** Of one answer; larger ones are asked for in parts. */
+const mostBytes = 4_000_000;
 const mostRecords = 5000;
 const timeoutsInARow = 5;
 const failuresInARow = 10;
@@ -285,6 +286,11 @@ export class Session {
 
   get records(): readonly MeasurementRecord[] {
     return this.#log.records;
+  }
+
+  /** Rows of groups that an answer may have: one has two or three IRIs and counts. */
+  get mostRows(): number {
+    return mostBytes / (this.hasShortRows ? 160 : 640);
   }
 
   /** Requests, decoded bytes and milliseconds of this run. */
@@ -357,6 +363,8 @@ export class Session {
       return { waitMs, told: retryAfterMs !== undefined, unreachable: retry === "unreachable", record };
     }
     const tooLarge = error.code === "ANSWER_TOO_LARGE";
+    // Too large for what is left of the budget: the next run asks again.
+    if (tooLarge && this.#log.isSpent) throw new StopRun("budget");
     const isFault = why !== "refused" && !tooLarge;
     this.#timeouts = why === "timeout" ? this.#timeouts + 1 : 0;
     this.#failures = isFault ? this.#failures + 1 : 0;

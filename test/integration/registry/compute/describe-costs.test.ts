@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from "vitest";
 import { createEndpointDescriber } from "../../../support/endpoint-describer.ts";
 import { startSparqlTestServer } from "../../../support/sparql-test-server.ts";
+import type { VoidDescription } from "../../../../src/registry/descriptions.ts";
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const describer = createEndpointDescriber();
@@ -62,6 +63,32 @@ it.each([
     expect(unknown.filter(({ why }) => why !== "budget")).toEqual([]);
     expect(cost.requests).toBeLessThanOrEqual(11);
     expect(cost.bytes).toBeLessThanOrEqual(data.length);
+  } finally {
+    await server.close();
+  }
+});
+
+/** Without the requests that they came by, and without lists of objects that are no longer known to be complete after a cut. */
+const factsOf = ({ triples, classPartitions, propertyPartitions, unknown }: VoidDescription): string =>
+  JSON.stringify({ triples, classPartitions, propertyPartitions, unknown }, (name, value: unknown) =>
+    name === "record" || name === "objectsComplete" ? undefined : value,
+  );
+
+it("a run keeps to its bytes, and the next ones ask only for what is missing", async () => {
+  const server = await startSparqlTestServer(instances(10_000, 500));
+  try {
+    const atOnce = await asking.describe(server.url);
+    expect(atOnce).toMatchObject({ unfinished: false, unknown: [], triples: { value: 30_000, status: "exact" } });
+    const bytes = atOnce.cost.bytes / 3;
+    const spent: number[] = [];
+    const { description, runs } = await asking.describeToTheEnd(server.url, {
+      budget: { bytes },
+      betweenRuns: ({ cost }) => void spent.push(cost.bytes),
+    });
+    expect(factsOf(description) === factsOf(atOnce)).toBe(true);
+    expect(runs).toBeGreaterThan(2);
+    expect(description.cost.bytes).toBeLessThan(2 * atOnce.cost.bytes);
+    for (const [run, sum] of spent.entries()) expect(sum).toBeLessThanOrEqual((run + 1) * bytes);
   } finally {
     await server.close();
   }

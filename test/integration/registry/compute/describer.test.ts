@@ -4,6 +4,7 @@ import {
   type DescribeOptions,
   type DescribeTarget,
 } from "../../../../src/registry/descriptions/compute/describer.ts";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits, type Triple } from "../../../support/described-data.ts";
@@ -212,7 +213,7 @@ describe("an endpoint with few triples", () => {
 });
 
 describe("one answer without rows", () => {
-  const isPart = (query: string): boolean => /^SELECT \?c \?p .*VALUES \?c/u.test(query);
+  const isPart = (query: string): boolean => /^SELECT \?c \(COUNT.*VALUES \?c .*\?s \?p \?o/u.test(query);
 
   it("to a part that is asked again leaves the other facts exact, and is told", async () => {
     const asker = createPolicyAsker(lines);
@@ -234,6 +235,37 @@ describe("one answer without rows", () => {
     const what = expect.stringContaining("different when asked again") as string;
     expect(description.unknown).toContainEqual(expect.objectContaining({ what, why: "partial" }));
   });
+});
+
+it("a class whose properties are never answered leaves all others exact, and is named", async () => {
+  const asker = createPolicyAsker(lines);
+  const heavy = [...truth.classPartitions].toSorted(([, one], [, other]) => other.triples - one.triples)[0]?.[0] ?? "";
+  const failing: PolicyAsker = {
+    ...asker,
+    queries: asker.queries,
+    async ask(asking) {
+      const isAll = !/VALUES|\?s a </u.test(asking.query);
+      if (
+        /\?s \?p \?o/u.test(asking.query) &&
+        /\?c|\?s a/u.test(asking.query) &&
+        (isAll || asking.query.includes(`<${heavy}>`))
+      )
+        throw new FedwayError("ENDPOINT_FAILED", "on purpose", { upstreamStatus: 500 });
+      return asker.ask(asking);
+    },
+  };
+  const description = await describeWith(failing);
+  shouldBeTrue(description);
+  const { classPartitions, unknown, classesComplete, unfinished } = description;
+  expect({ classesComplete, unfinished }).toEqual({ classesComplete: true, unfinished: false });
+  for (const { class: iri, entities, properties, propertiesComplete } of classPartitions) {
+    expect(entities?.status).toBe("exact");
+    expect(propertiesComplete).toBe(iri !== heavy);
+    if (iri === heavy) expect(properties.flatMap(({ triples }) => triples ?? [])).toEqual([]);
+    else expect(properties.every(({ triples }) => triples?.status === "exact")).toBe(true);
+  }
+  expect(unknown).toContainEqual(expect.objectContaining({ what: `properties of <${heavy}>`, why: "failed" }));
+  expect(unknown.every(({ what }) => what.includes(heavy))).toBe(true);
 });
 
 it("data that grow meanwhile: the description says so", async () => {

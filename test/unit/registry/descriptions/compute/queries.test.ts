@@ -1,6 +1,6 @@
 import sparqljs from "sparqljs";
 import { describe, expect, it } from "vitest";
-import { factKinds } from "../../../../../src/registry/descriptions/compute/fact-kinds.ts";
+import { factKinds, solutionsOfKeys } from "../../../../../src/registry/descriptions/compute/fact-kinds.ts";
 import {
   allTriplesQuery,
   askProperty,
@@ -21,7 +21,6 @@ import {
   solutionQuery,
   type Selection,
   subjectsQuery,
-  totalsQuery,
 } from "../../../../../src/registry/descriptions/compute/queries.ts";
 
 const plain: Dialect = {
@@ -60,7 +59,8 @@ describe("every query text", () => {
           shouldParse(groupsQuery(kind, selection, dialect));
           texts++;
         }
-        for (const query of [totalsQuery, keysQuery]) shouldParse(query(kind, { keys: [one, two] }, dialect));
+        for (const keys of [[one], [one, two]]) shouldParse(groupsQuery(solutionsOfKeys(kind), { keys }, dialect));
+        shouldParse(keysQuery(kind, { keys: [one, two] }, dialect));
         shouldParse(keysQuery(kind, { without: [one], bounds: "LIMIT 10" }, dialect));
         shouldParse(listTotalQuery(kind, { without: [one] }, dialect));
         shouldParse(solutionQuery(kind, 7, dialect));

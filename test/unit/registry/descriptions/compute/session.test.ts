@@ -138,9 +138,16 @@ describe("a session", () => {
     ["ENDPOINT_BROKE_OFF", "failed"],
     ["ANSWER_TOO_LARGE", "failed"],
   ])("takes %s for %s", async (code, why) => {
-    const { session } = stage([{ code, upstreamStatus: 418 }]);
+    const budget = { requests: 100, ms: 3_600_000, bytes: 10_000_000 };
+    const { session } = stage([{ code, upstreamStatus: 418 }], { budget });
     expect(await ask(session)).toEqual({ ok: false, why, tooLarge: code === "ANSWER_TOO_LARGE", record: 0 });
     expect(session.records[0]).toMatchObject({ httpStatus: 418 });
+  });
+
+  it("ends with an answer that is larger than what is left of the budget", async () => {
+    const { session } = stage([{ code: "ANSWER_TOO_LARGE" }]);
+    await expect(ask(session)).rejects.toMatchObject({ reason: "budget" });
+    expect(session.spent).toMatchObject({ requests: 1, bytes: 1_000_000 });
   });
 
   it("does not take a partial answer, or one near the time limit, for sound", async () => {
