@@ -88,8 +88,8 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
 /** Gives rows with all variables that the query binds: in CSV an empty field of theirs can only be the empty string. */
 function wholeRowOf({ mediaType }: SparqlAnswer, { certain, endpoint }: RowsRequest): (row: Bindings) => Bindings {
   return (row) => {
+    if (certain.every((name) => row.has(name))) return row;
     const unbound = certain.filter((name) => !row.has(name));
-    if (unbound.length === 0) return row;
     if (isCsv(mediaType)) return new Map([...row, ...unbound.map((name) => [name, literalFromParts("")] as const)]);
     const names = unbound.map((name) => (name === KEY_NUMBER ? "the number of its join key" : `?${name}`)).join(", ");
     throw new FedwayError(

@@ -45,9 +45,12 @@ export function sentAs(form: KeyForm, clause: FederatedClause, keys: KeyBlock | 
   const query = clauseQuery(clause, numbered, writing);
   const certain = [...new Set([...certainOf(clause), ...(numbered?.variables ?? [])])];
   const asked = clauseColumns(clause, numbered);
+  if (numbered === keys && !asked.includes(SOLUTION)) return { query, columns: { asked }, certain, own: asTheyAre };
   const ownRows = asked.includes(SOLUTION) ? (row: Bindings) => own(withoutConstant(row)) : own;
   return { query, columns: { asked }, certain, own: async (rows) => rows.flatMap(ownRows) };
 }
+
+const asTheyAre: SentClause["own"] = async (rows) => rows;
 
 const certainOf = ({ variables }: FederatedClause): readonly string[] =>
   variables.flatMap(({ name, certain }) => (certain ? [name] : []));
@@ -64,7 +67,7 @@ function sentAsFilter(clause: FederatedClause, keys: KeyBlock | undefined, apart
   const isLimited = !keys || keys.rows.every((row) => row.every((term) => isSpelledOnce(term)));
   const query = clauseQuery(isLimited ? clause : { ...clause, limit: undefined }, undefined, { condition });
   const columns = clause.variables.length === 0 ? undefined : { asked: clauseColumns(clause) };
-  return { query, columns, certain: certainOf(clause), own: keys ? joinedWith(keys) : async (rows) => rows };
+  return { query, columns, certain: certainOf(clause), own: keys ? joinedWith(keys) : asTheyAre };
 }
 
 /** The condition that one of the keys' rows is compatible with a solution; variables that it may leave unbound may be so. */
