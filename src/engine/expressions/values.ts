@@ -23,7 +23,7 @@ export type Value =
   | { readonly kind: "other" };
 
 const stringTypes: ReadonlySet<string> = new Set(
-  "string normalizedString token language Name NCName NMTOKEN ENTITY ID IDREF".split(" "),
+  "normalizedString token language Name NCName NMTOKEN ENTITY ID IDREF".split(" "),
 );
 const booleans: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };
 
@@ -40,6 +40,10 @@ export function valueOf(term: RDF.Literal): Value {
 
 /** The value of a text in a datatype of XML Schema, named without its namespace; undefined when it is none. */
 export function typedValue(text: string, type: string): Value | undefined {
+  // Most literals that are compared are strings and numbers.
+  if (type === "string") return { kind: "string", text };
+  const number = parseNumeric(text, type);
+  if (number) return { kind: "number", number };
   if (stringTypes.has(type)) return { kind: "string", text };
   if (type === "boolean") {
     const value = Object.hasOwn(booleans, text) ? booleans[text] : undefined;
@@ -50,12 +54,9 @@ export function typedValue(text: string, type: string): Value | undefined {
     const moment = parseMoment(text, momentType);
     return moment && { kind: "moment", type: momentType, moment };
   }
-  if (isDurationType(type)) {
-    const duration = parseDuration(text, type);
-    return duration && { kind: "duration", type, duration };
-  }
-  const number = parseNumeric(text, type);
-  return number && { kind: "number", number };
+  if (!isDurationType(type)) return undefined;
+  const duration = parseDuration(text, type);
+  return duration && { kind: "duration", type, duration };
 }
 
 /** A literal of a datatype of XML Schema. */
