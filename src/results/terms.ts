@@ -1,6 +1,9 @@
 import type * as RDF from "@rdfjs/types";
-import { DataFactory } from "n3";
+import { DataFactory } from "rdf-data-factory";
 import { iriText, literalText, tagOf } from "../rdf/term-text.ts";
+
+// Its terms hold their parts, which are read several times of each row; n3's literals cut them out of one text at each read.
+const factory = new DataFactory();
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 const xsdString = `${xsd}string`;
@@ -32,17 +35,13 @@ export function termToText(term: RDF.Term): string {
   }
 }
 
-/**
- * A text that no other term has, to be used as a key: a term that was parsed has one at hand (n3 keeps terms as such
- * texts), so it costs a third of `termToText`.
- */
+/** A text that no other term has, to be used as a key: it escapes nothing, so it costs a third of `termToText`. */
 export function termKey(term: RDF.Term): string {
-  const id = "id" in term && typeof term.id === "string" ? term.id : "";
   switch (term.termType) {
     case "NamedNode":
       return `<${term.value}`;
     case "Literal":
-      return id === "" ? literalKey(term) : id;
+      return literalKey(term);
     case "BlankNode":
       return `_:${term.value}`;
     default:
@@ -50,7 +49,6 @@ export function termKey(term: RDF.Term): string {
   }
 }
 
-/** As n3 has it. */
 function literalKey(literal: RDF.Literal): string {
   const tag = tagOf(literal);
   if (tag !== "") return `"${literal.value}"@${tag}`;
@@ -68,16 +66,13 @@ const virtuosoBlankNode = /^(?:nodeID:\/\/|_:)(.+)$/su;
 /** The node an endpoint's `uri` stands for. */
 export function nodeFromIri(iri: string): RDF.NamedNode | RDF.BlankNode {
   const label = iri.startsWith("nodeID://") || iri.startsWith("_:") ? virtuosoBlankNode.exec(iri)?.[1] : undefined;
-  return label === undefined ? DataFactory.namedNode(iri) : DataFactory.blankNode(label);
+  return label === undefined ? factory.namedNode(iri) : factory.blankNode(label);
 }
 
 /** The node an endpoint's blank node label stands for; a leading `_:` or `nodeID://` is no part of the label. */
 export function blankNodeFromLabel(label: string): RDF.BlankNode {
-  return DataFactory.blankNode(virtuosoBlankNode.exec(label)?.[1] ?? label);
+  return factory.blankNode(virtuosoBlankNode.exec(label)?.[1] ?? label);
 }
-
-/** N3's types lack the base direction that it knows. */
-const directedFactory: RDF.DataFactory = DataFactory;
 
 /** Parts of a literal as JSON and XML results name them. */
 interface LiteralParts {
@@ -99,17 +94,17 @@ export function literalFromCell({ value, language, direction, datatype }: Litera
 export function literalFromParts(value: string, language?: string, datatype?: string): RDF.Literal {
   if (language !== undefined && language !== "") {
     const [tag = language, direction] = language.split("--");
-    if (direction !== "ltr" && direction !== "rtl") return DataFactory.literal(value, language);
-    return directedFactory.literal(value, { language: tag, direction });
+    if (direction !== "ltr" && direction !== "rtl") return factory.literal(value, language);
+    return factory.literal(value, { language: tag, direction });
   }
-  if (datatype === undefined || datatype === "" || datatype === xsdString) return DataFactory.literal(value);
-  return DataFactory.literal(value, DataFactory.namedNode(datatype));
+  if (datatype === undefined || datatype === "" || datatype === xsdString) return factory.literal(value);
+  return factory.literal(value, factory.namedNode(datatype));
 }
 
 /** A triple term (RDF 1.2) from its parts; undefined when a part may not stand there. */
 export function tripleFromParts(subject: RDF.Term, predicate: RDF.Term, object: RDF.Term): RDF.Quad | undefined {
   if (!isSubject(subject) || predicate.termType !== "NamedNode") return undefined;
-  return isSubject(object) || object.termType === "Literal" ? DataFactory.quad(subject, predicate, object) : undefined;
+  return isSubject(object) || object.termType === "Literal" ? factory.quad(subject, predicate, object) : undefined;
 }
 
 /** True for a blank node, and for a triple term with one in it. */

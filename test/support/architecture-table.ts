@@ -62,7 +62,7 @@ export const modules: readonly Module[] = [
   {
     name: "results",
     imports: whole("rdf"),
-    packages: ["lru-cache", "n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
+    packages: ["lru-cache", "n3", "rdf-data-factory", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
   },
   {
     name: "outbound",
