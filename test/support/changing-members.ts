@@ -29,8 +29,16 @@ import { truthOf } from "./void-truth.ts";
 import { EndpointModels } from "../../src/registry/model.ts";
 
 const publicUrl = "http://fedway.example";
-/** Exclusions count so long. */
+/** Exclusions count so long, unless a test says otherwise. */
 export const verifyMs = 300_000;
+
+/** What only some tests need. */
+interface MoreOptions {
+  /** Exclusions count so long, in milliseconds. */
+  readonly intervalMs?: number;
+  /** Called for each request. */
+  readonly onSent?: (request: SparqlRequest) => void;
+}
 
 const textOf = (triples: Iterable<Triple>): string => [...triples].map((triple) => `${triple.join(" ")} .\n`).join("");
 
@@ -75,6 +83,7 @@ export async function openChangingMembers(
   reads: boolean,
   capabilities?: KnownCapabilities,
   hosted: ReadonlySet<number> = new Set(),
+  { intervalMs = verifyMs, onSent }: MoreOptions = {},
 ) {
   const clock = createSimulatedClock(Date.parse("2026-01-01T00:00:00Z"));
   const ids = data.map((_, index) => `m${index}`);
@@ -95,6 +104,7 @@ export async function openChangingMembers(
   const client: SparqlClient = {
     async query(request): Promise<SparqlAnswer> {
       requests.push(request);
+      onSent?.(request);
       open++;
       for (let left = lateTurns.get(request.endpoint.url) ?? 0; left >= 0; left--) await nextTurn();
       open--;
@@ -139,7 +149,7 @@ export async function openChangingMembers(
       publicUrl,
       factsMaxAgeMs: 7 * 86_400_000,
       factsCheckMs: 0,
-      factsVerifyMs: verifyMs,
+      factsVerifyMs: intervalMs,
       factsNoteMs: 86_400_000,
     },
     store: kept,

@@ -122,3 +122,16 @@ it("an endpoint without subqueries is counted, but not verified by its number", 
   await other.verifier.checkTriples(endpointOf("a"), signal);
   expect([same.ended, other.ended]).toEqual([[], ["a"]]);
 });
+
+it("endpoints wait for the background in the order in which they were left out, four of them in a tenth of a second", async () => {
+  const ids = Array.from({ length: 10 }, (_, at) => `e${at}`);
+  const { clock, asked, leaving, verifier } = described(ids);
+  verifier.verifyLater(leaving(ids, "other"));
+  const urls: string[][] = [];
+  for (let tenth = 0; tenth < 3; tenth++) {
+    await clock.advance(tenth === 0 ? 99 : 100);
+    urls.push(asked.splice(0).map(({ endpoint }) => endpoint.url));
+  }
+  expect(urls).toEqual([ids.slice(0, 4), ids.slice(4, 8), ids.slice(8)].map((own) => own.map(urlOf)));
+  await verifier.close();
+});
