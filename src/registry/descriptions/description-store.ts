@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { Type } from "typebox";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -8,7 +9,7 @@ import { checkDescription, type VoidDescription } from "./void-description.ts";
 
 interface DescriptionStoreOptions {
   readonly store: Store;
-  /** Characters of one stored description; default 32 Mi. */
+  /** Characters of one description before it is compressed; default 64 Mi. */
   readonly maxLength?: number;
   /** Characters of parsed descriptions that are kept in memory; default 64 Mi. */
   readonly cacheLength?: number;
@@ -17,6 +18,9 @@ interface DescriptionStoreOptions {
 const mebi = 1024 * 1024;
 /** Work in progress is forgotten after 30 days. */
 const workTtlMs = 30 * 24 * 60 * 60 * 1000;
+/** Texts above this number of characters are compressed. */
+const longText = 4 * mebi;
+/** The description or, where that is long, its JSON compressed (gzip) as base64. */
 const schema = Type.Object({ format: Type.Literal(1), description: Type.Unknown() });
 
 /** Descriptions by catalogue id; checked on the way out, so that a damaged one is dropped and never used. */
@@ -27,7 +31,7 @@ export type DescriptionStore = ReturnType<typeof createDescriptionStore>;
  * and `REQUEST_TOO_LARGE` where something is saved.
  */
 export function createDescriptionStore(options: DescriptionStoreOptions) {
-  const { store, maxLength = 32 * mebi, cacheLength = 64 * mebi } = options;
+  const { store, maxLength = 64 * mebi, cacheLength = 64 * mebi } = options;
   const parsed = new LRUCache<string, Versioned<VoidDescription>>({
     maxSize: cacheLength,
     sizeCalculation: ({ document }) => JSON.stringify(document).length,
@@ -37,13 +41,16 @@ export function createDescriptionStore(options: DescriptionStoreOptions) {
       { store, prefix, schema, removesInvalid: true, lost: "The endpoint is described again." },
       {
         decode({ description }) {
-          const checked = checkDescription(description);
+          const checked = checkDescription(
+            typeof description === "string" ? expanded(description, maxLength) : description,
+          );
           return "reason" in checked ? new InvalidDocument(checked.reason) : checked;
         },
         encode(description: VoidDescription) {
-          const text = JSON.stringify({ format: 1, description });
+          const text = JSON.stringify(description);
           if (text.length > maxLength) throw tooLarge(text.length, maxLength);
-          return text;
+          const kept = text.length > longText ? `"${gzipSync(text, { level: 1 }).toString("base64")}"` : text;
+          return `{"format":1,"description":${kept}}`;
         },
       },
     );
@@ -75,6 +82,16 @@ export function createDescriptionStore(options: DescriptionStoreOptions) {
       await work.delete(id);
     },
   };
+}
+
+/** Undefined for what was not compressed here. */
+function expanded(gzip: string, maxLength: number): unknown {
+  try {
+    // A character takes three bytes at most.
+    return JSON.parse(gunzipSync(Buffer.from(gzip, "base64"), { maxOutputLength: 3 * maxLength }).toString());
+  } catch {
+    return undefined;
+  }
 }
 
 function tooLarge(length: number, maxLength: number): FedwayError {

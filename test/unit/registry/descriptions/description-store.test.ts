@@ -51,6 +51,31 @@ describe("descriptions are kept", () => {
     expect(await load(length + 100)).toBe(false);
     expect(await load(10)).toBe(false);
   });
+  it("one of a million triples and 80,000 pairs of a class and a property is kept in a tenth of its size", async () => {
+    const store = openSqliteStore({ path: ":memory:" });
+    const known = { status: "exact", record: 0 } as const;
+    const triples = { value: 12, ...known };
+    const properties = Array.from({ length: 25 }, (_, at) => ({
+      property: `http://data.example/property/${at}`,
+      ...known,
+      triples,
+      distinctSubjects: triples,
+      distinctObjects: triples,
+      objectClasses: [{ iri: `http://data.example/class/${at}`, ...known, triples }],
+      datatypes: [],
+      objectsComplete: true,
+    }));
+    const partition = { ...known, entities: triples, triples, properties, propertiesComplete: true };
+    const classPartitions = Array.from({ length: 3_200 }, (_, at) => ({
+      class: `http://data.example/class/${at}`,
+      ...partition,
+    }));
+    const large = { ...sampleDescription, classPartitions };
+    const descriptions = createDescriptionStore({ store });
+    await descriptions.save("people", large);
+    expect((await store.get("description/people"))?.value.length).toBeLessThan(JSON.stringify(large).length / 10);
+    expect(JSON.stringify(await descriptions.load("people")) === JSON.stringify(large)).toBe(true);
+  });
   it("too large ones are refused", async () => {
     const descriptions = createDescriptionStore({ store: openSqliteStore({ path: ":memory:" }), maxLength: 1000 });
     await expect(descriptions.save("people", sampleDescription)).rejects.toMatchObject({ code: "REQUEST_TOO_LARGE" });
@@ -77,6 +102,7 @@ describe("a damaged one is dropped, with the reason", () => {
     ["a number", "5", /must be object/u],
     ["null", "null", /must be object/u],
     ["another format", '{"format":2,"description":{}}', /^format must be equal to/u],
+    ["a text that is none", stored("H4sIAAAA"), /must be object/u],
     ["an array", stored([]), /must be object/u],
     ["no endpoint", but({ endpoint: undefined }), /required properties endpoint/u],
     ["no lists", but({ classPartitions: undefined }), /required properties classPartitions/u],
