@@ -45,7 +45,7 @@ export function openDiagnosis(
   };
   const mend = async ({ text, endpointId: endpoint, federationId: federation, owner = "", signal }: QueryRequest) => {
     const { query, suggested } = await check.check({ query: text, endpoint, federation, owner }, { signal });
-    return suggested ?? (query === text ? undefined : query);
+    return query === text ? suggested : query;
   };
   const acceptAdapter = createAdapterAcceptance({ catalog, probe, admission, now });
   return { probe, check, explainer, acceptAdapter, mend, explainEmpty: agents.explainEmpty ? explainEmpty : undefined };

@@ -151,15 +151,15 @@ describe.each(Object.keys(looks) as readonly (keyof typeof looks)[])("%s", (look
   });
 
   it("shows an error at its line, with what to do next", async () => {
-    const query = "SELECT ?name WHERE {\n  SERVICE <people> {\n    ?person zzz:name ?name .\n  }\n}";
+    const query = "SELECT ?name WHERE {\n  SERVICE <people> {\n    ?person zzz:nothing ?name .\n  }\n}";
     const visit = await open(fragmentOf({ query }), looks[look]);
     const { page } = visit;
     expect(await run(page)).toBe("failed");
     const problem = tab(page).getByRole("alert");
     expect(await problem.innerText()).toMatch(/QUERY_SYNTAX/);
-    expect(await problem.innerText()).toContain("prefix");
+    expect(await problem.innerText()).toContain('The prefix "zzz:" is not declared.');
     const marked = page.locator(".yasqe .CodeMirror-code > div", { has: page.locator(".faulty") });
-    expect(await marked.innerText()).toContain("?person zzz:name ?name .");
+    expect(await marked.innerText()).toContain("?person zzz:nothing ?name .");
     expect(await tab(page).locator(".yasr").isVisible()).toBe(false);
     await problem.getByRole("button", { name: "Go to line 3, column 13" }).click();
     const cursor = `JSON.stringify(document.querySelector(".yasqe .CodeMirror").CodeMirror.getCursor())`;
