@@ -8,7 +8,7 @@ import type { JobQueue } from "../jobs/job-queue.ts";
 import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { openRegistry as open, type RegistryOptions } from "../registry/registry.ts";
-import { createTripleKeeper } from "../selection/endpoint-keys.ts";
+import { createTermKeeper } from "../selection/endpoint-keys.ts";
 import { openSources } from "../selection/open-sources.ts";
 import { parseQuery, withServiceUrls } from "../sparql/query.ts";
 import { catalogSources, shapesFile } from "./catalog-files.ts";
@@ -55,7 +55,7 @@ export async function openRegistry(
     local,
     catalog: { ...catalogSources(config), shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message },
     isBroken: (url) => sparql.breakers.refusal(url) !== undefined,
-    keepTriples: createTripleKeeper(store),
+    ...createTermKeeper(store),
     described: config.facts,
     harvest: config.agents.harvest,
     examples: exampleOptions(foundation),

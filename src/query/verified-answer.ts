@@ -50,8 +50,8 @@ export interface SourceVerifier {
   ): Promise<{ readonly refuted: readonly string[]; readonly unverified: readonly string[] }>;
   /** The same in the background, for what was not verified within the interval. */
   verifyLater(exclusions: Exclusions): void;
-  /** All that must have no match for an answer to a plan to be right, be it as old as its facts. */
-  restingOn(plan: DirectPlan | FederatedPlan): Exclusions | undefined;
+  /** All that must have no match for an answer to a plan, or one of nothing, to be right, be it as old as its facts. */
+  restingOn(plan: DirectPlan | FederatedPlan, isOfNothing?: boolean): Exclusions | undefined;
   /** Those that may be wrong; undefined: none. Facts of hosted data that cannot have changed are certain. */
   doubtful(exclusions: Exclusions | undefined): Exclusions | undefined;
   /** When what was verified longest ago was; undefined: something was not, within the interval. */
@@ -100,7 +100,9 @@ export async function verified<T>(
     let missing = isVerifiedFirst(plan, resting) ? await missed(resting, { run, verifier, since, isFresh }) : [];
     if (missing.length === 0) {
       const { answer, isOfNothing } = await execute(plan, resting !== undefined);
-      missing = isOfNothing ? await missedNow(resting, { run, verifier, since, isFresh: true }) : [];
+      missing = isOfNothing
+        ? await missedNow(verifier.restingOn(plan, true), { run, verifier, since, isFresh: true })
+        : [];
       if (missing.length === 0) return answer;
     }
     ask = [...new Set([...ask, ...missing])].toSorted();

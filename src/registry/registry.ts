@@ -52,6 +52,8 @@ export interface RegistryOptions {
   /** Bytes, as N-Triples, up to which a description reads a dataset whole, and where these triples are kept. */
   readonly readBytes: Parameters<typeof createDescriber>[0]["readBytes"];
   readonly keepTriples: Parameters<typeof createDescriptionService>[0]["keepTriples"];
+  /** Where the terms of properties are kept that were counted in larger ones. */
+  readonly keepTerms: Parameters<typeof createDescriptionService>[0]["keepTerms"];
   /** Which endpoints are described automatically, again after `factsMaxAgeMs`. */
   readonly described: DescribedEndpoints;
   readonly factsMaxAgeMs: number;
@@ -204,7 +206,7 @@ function openDescriptions(
     readonly readMore: (id: string, isPolite: boolean) => Promise<void>;
   },
 ): DescriptionService {
-  const { asker, store, local, jobs, publicUrl, keepTriples, readBytes } = options;
+  const { asker, store, local, jobs, publicUrl, keepTriples, keepTerms, readBytes } = options;
   const clock = steadyClock;
   const describerOf = pausing(options, (pauseMs) => createDescriber({ asker, clock, pauseMs, readBytes }));
   return createDescriptionService({
@@ -213,6 +215,7 @@ function openDescriptions(
     describer: { describe: (target, asked) => describerOf(target.endpoint.url).describe(target, asked) },
     descriptions: createDescriptionStore({ store }),
     keepTriples,
+    keepTerms,
     local,
     jobs,
     clock,

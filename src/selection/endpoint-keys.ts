@@ -1,17 +1,17 @@
 import type { RegistryOptions } from "../registry/registry.ts";
 import type * as RDF from "@rdfjs/types";
 import { Type } from "typebox";
-import type { VoidDescription } from "../registry/descriptions.ts";
+import type { PropertyTerms, VoidDescription } from "../registry/descriptions.ts";
 import type { TermSpace } from "../plan/source-selection.ts";
 import { rdf } from "../rdf/vocabularies.ts";
 import { termToText } from "../results/terms.ts";
 import { type Collection, createCollection } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
 import type { SourceFacts, TripleTerms } from "./source-facts.ts";
-import { termSpaceOf } from "./term-space.ts";
+import { countedSpace, joinedSpace, termSpaceOf } from "./term-space.ts";
 import { TripleCopy } from "./triple-copy.ts";
 
-/** The terms of all triples of an endpoint, and a copy of these. */
+/** The terms of all triples of an endpoint, and a copy of these where they were read. */
 export interface EndpointKeys {
   /** `finishedAt` of the description for which they were read, and the URL that was read. */
   readonly describedAt: string;
@@ -19,21 +19,39 @@ export interface EndpointKeys {
   readonly all: TripleTerms;
   readonly properties: ReadonlyMap<string, TripleTerms>;
   /** Of the instances of each class. */
-  readonly instances: ReadonlyMap<string, TermSpace>;
-  readonly copy: TripleCopy;
+  readonly instances?: ReadonlyMap<string, TermSpace> | undefined;
+  readonly copy?: TripleCopy | undefined;
 }
 
-/** Keeps the triples that were read for descriptions, to be found by `FactFollower`. */
-export function createTripleKeeper(store: Store) {
+/** Keeps the triples or terms that were found for descriptions, to be found by `FactFollower`. */
+export function createTermKeeper(store: Store) {
   const keys = createKeyStore(store);
-  /** @throws FedwayError `STORE_FAILED` */
-  return async (id: string, described: DescribedBy, triples: readonly ReadTriple[]): Promise<void> => {
-    const { finishedAt: describedAt, endpoint: url } = described;
-    const pairs = distinctPairs(triples);
-    const properties = new Map([...pairs].map(([property, own]) => [property, termsOf(own)] as const));
-    const all = termsOf([...pairs.values()].flat());
-    const instances = instancesOf(pairs.get(rdf.type) ?? []);
-    await keys.put(id, { describedAt, url, all, properties, instances, copy: TripleCopy.of(pairs) });
+  return {
+    /** @throws FedwayError `STORE_FAILED` */
+    keepTriples: async (id: string, described: DescribedBy, triples: readonly ReadTriple[]): Promise<void> => {
+      const { finishedAt: describedAt, endpoint: url } = described;
+      const pairs = distinctPairs(triples);
+      const properties = new Map([...pairs].map(([property, own]) => [property, termsOf(own)] as const));
+      const all = termsOf([...pairs.values()].flat());
+      const instances = instancesOf(pairs.get(rdf.type) ?? []);
+      await keys.put(id, { describedAt, url, all, properties, instances, copy: TripleCopy.of(pairs) });
+    },
+    /** @throws FedwayError `STORE_FAILED` */
+    keepTerms: async (id: string, described: DescribedBy, terms: ReadonlyMap<string, PropertyTerms>): Promise<void> => {
+      const { finishedAt: describedAt, endpoint: url } = described;
+      const properties = new Map(
+        [...terms].map(([property, { subjects, objects }]): [string, TripleTerms] => [
+          property,
+          { subjects: countedSpace(subjects), objects: countedSpace(objects) },
+        ]),
+      );
+      const own = [...properties.values()];
+      const all = {
+        subjects: joinedSpace(own.map(({ subjects }) => subjects)),
+        objects: joinedSpace(own.map(({ objects }) => objects)),
+      };
+      await keys.put(id, { describedAt, url, all, properties });
+    },
   };
 }
 
@@ -71,7 +89,9 @@ export function withKeys(facts: SourceFacts, keys: EndpointKeys): SourceFacts {
     has: (iri) => properties.has(iri),
     get(iri) {
       const counts = properties.get(iri);
-      return counts && { ...counts, ...keys.properties.get(iri) };
+      const terms = keys.properties.get(iri);
+      // Counted terms are no more than literals where the description knows their datatype.
+      return counts && { ...counts, ...terms, objects: counts.objects ?? terms?.objects };
     },
   };
   return { ...facts, properties: keyed, all: keys.all, instances: keys.instances, copy: keys.copy };
@@ -91,9 +111,9 @@ const schema = Type.Object({
   url: Type.String({ maxLength: longestIri }),
   all: termsSchema,
   properties: Type.Array(Type.Tuple([Type.String(), termsSchema]), { maxItems: 200_000 }),
-  instances: Type.Array(Type.Tuple([Type.String(), spaceSchema]), { maxItems: 200_000 }),
+  instances: Type.Optional(Type.Array(Type.Tuple([Type.String(), spaceSchema]), { maxItems: 200_000 })),
   /** Base64. */
-  copy: Type.String({ maxLength: 16 * 1024 * 1024 }),
+  copy: Type.Optional(Type.String({ maxLength: 16 * 1024 * 1024 })),
 });
 
 /** By catalogue id. */
@@ -112,16 +132,16 @@ export function createKeyStore(store: Store): Collection<EndpointKeys> {
         url,
         all,
         properties: new Map(properties),
-        instances: new Map(instances),
-        copy: TripleCopy.from(copy),
+        instances: instances && new Map(instances),
+        copy: copy === undefined ? undefined : TripleCopy.from(copy),
       }),
       encode: ({ properties, instances, copy, ...terms }: EndpointKeys) =>
         JSON.stringify({
           format: 2,
           ...terms,
           properties: [...properties],
-          instances: [...instances],
-          copy: copy.toText(),
+          instances: instances && [...instances],
+          copy: copy?.toText(),
         }),
     },
   );

@@ -5,9 +5,11 @@ import {
   type PatternSource,
   type PatternSources,
   type SourceSelection,
+  type TermSpace,
 } from "../plan/source-selection.ts";
 import { iriText } from "../rdf/term-text.ts";
 import { rdf } from "../rdf/vocabularies.ts";
+import type { PatternTerm } from "../sparql/patterns.ts";
 import { isEnginePredicate } from "./engine-predicates.ts";
 import type { TermKind } from "../registry/model.ts";
 import { anything, isInstance, keyOf, type Shape, textOf, toAsked } from "./shape.ts";
@@ -178,13 +180,18 @@ export class MemberView {
     return isTold ? this.#toSources(shape, sources, excluded) : undefined;
   }
 
-  /** Returns a test of members: all of their triples were read and none matches. */
+  /** Returns a test of members: all of their triples were read, or their terms counted, and none matches. */
   #readWithout(shape: Shape): (member: number) => "triples" | undefined {
-    const { subject, object } = shape;
+    const { subject, predicate, object } = shape;
     if (subject.kind === "variable" && object.kind === "variable") return () => undefined;
-    const [s = "?s", p = "?p", o = "?o"] = [subject, shape.predicate, object].map(textOf);
+    const [s = "?s", p = "?p", o = "?o"] = [subject, predicate, object].map(textOf);
     const unit = hashUnit({ patterns: [[s, p, o]], variables: [] });
-    return (member) => (this.#facts[member]?.copy?.mayMatch(unit) === false ? "triples" : undefined);
+    return (member) => {
+      const { copy, properties, all } = this.#facts[member] ?? {};
+      const terms = predicate.kind === "iri" ? properties?.get(predicate.iri) : all;
+      const mayMatch = mayHave(terms?.subjects, subject) && mayHave(terms?.objects, object);
+      return mayMatch && copy?.mayMatch(unit) !== false ? undefined : "triples";
+    };
   }
 
   #toSources(shape: Shape, sources: readonly PatternSource[], excluded: ReadonlyMap<Kind, number>): PatternSources {
@@ -260,7 +267,7 @@ export class MemberView {
       classes: `Their complete lists of classes lack ${term}.`,
       asked: "They were asked and have no match.",
       unnamed: `Their descriptions are incomplete and do not name ${term}.`,
-      triples: `All of their triples${of} were read, and none matches the pattern.`,
+      triples: `All of their triples${of} were read or counted, and none matches the pattern.`,
     };
     return this.#certify(kind, because[kind] ?? "");
   }
@@ -274,6 +281,12 @@ export class MemberView {
 
 const isSorted = (sources: readonly PatternSource[]): boolean =>
   sources.every(({ member }, at) => at === 0 || itemAt(sources, at - 1).member < member);
+
+/** True if a term may be in a space. */
+function mayHave({ prefixes, noLiterals }: TermSpace = {}, term: PatternTerm): boolean {
+  if (term.kind === "iri") return prefixes === undefined || prefixes.some((prefix) => term.iri.startsWith(prefix));
+  return term.kind === "variable" || noLiterals === undefined;
+}
 
 const each = (of: number | undefined, by: number | undefined) => of && by && Math.ceil(of / by);
 

@@ -106,12 +106,12 @@ export class SourceVerifier {
   }
 
   /** All that must have no match for an answer to a plan to be right: its exclusions, and its claims about terms. */
-  restingOn(plan: DirectPlan | FederatedPlan): Exclusions | undefined {
+  restingOn(plan: DirectPlan | FederatedPlan, isOfNothing = false): Exclusions | undefined {
     if (plan.kind === "direct") return plan.exclusions;
-    const known = this.#resting.get(plan);
+    const known = isOfNothing ? undefined : this.#resting.get(plan);
     if (known !== undefined) return known.on;
-    const on = allExclusions([plan.exclusions, termClaims(plan, this.#options.table)]);
-    this.#resting.set(plan, { on });
+    const on = allExclusions([plan.exclusions, termClaims(plan, this.#options.table, { isOfNothing })]);
+    if (!isOfNothing) this.#resting.set(plan, { on });
     return on;
   }
 

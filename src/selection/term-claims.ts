@@ -13,11 +13,15 @@ import type { FactTable } from "./fact-table.ts";
 
 /**
  * Claims of a plan about its members' terms, by which keys are routed, patterns asked as one, and numbers added up at members:
- * no member has a triple with another term. Undefined where nothing is known, or one pattern without keys is all that is
- * asked, and its rows come as they are.
+ * no member has a triple with another term. Undefined where nothing is known, or nothing hangs on it: where one pattern without
+ * keys is all that is asked, only whether the solutions of several members are compared.
  */
-export function termClaims({ over, query, clauses }: FederatedPlan, table: FactTable): Exclusions | undefined {
-  const outside = over && !isOnePattern(query) ? [over] : [];
+export function termClaims(
+  { over, query, clauses }: FederatedPlan,
+  table: FactTable,
+  { isOfNothing }: { readonly isOfNothing: boolean },
+): Exclusions | undefined {
+  const outside = over && !((isOfNothing || hasOneSource(over)) && isOnePattern(query)) ? [over] : [];
   // Clauses are asked with keys.
   const merged = [...outside, ...clauses.flatMap(({ endpoint }) => endpoint.over ?? [])];
   return allExclusions(merged.map((each) => membersClaims(each, table)));
@@ -45,6 +49,9 @@ function membersClaims({ members, selection }: MergedMembers, table: FactTable):
   });
   return list.length === 0 ? undefined : { list, decisive: false };
 }
+
+const hasOneSource = ({ selection }: MergedMembers): boolean =>
+  Object.values(selection?.patterns ?? {}).every(({ sources }) => sources.length < 2);
 
 function isOnePattern(query: string): boolean {
   const parsed = parseQuery(query);

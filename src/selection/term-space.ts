@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import type { ValueKind, TermSpace } from "../plan/source-selection.ts";
 import { xsd } from "../rdf/vocabularies.ts";
+import type { PropertyTerms } from "../registry/descriptions.ts";
 
 const mostPrefixes = 16;
 
@@ -25,6 +26,34 @@ export function termSpaceOf(terms: Iterable<RDF.Term>): TermSpace {
   };
 }
 
+/** The space of terms of these kinds, of whose IRIs all begin with one of the prefixes. */
+export function countedSpace(terms: PropertyTerms["subjects"]): TermSpace {
+  if (terms === undefined) return {};
+  const { blankNodes, literals, prefixes } = terms;
+  return {
+    kind: blankNodes + literals === 0 ? "iri" : undefined,
+    prefixes,
+    ...(literals === 0 && { noLiterals: true }),
+    ...(blankNodes === 0 && { noBlankNodes: true }),
+  };
+}
+
+/** The space of terms that are in one of these. */
+export function joinedSpace(spaces: readonly TermSpace[]): TermSpace {
+  const [kind, ...others] = new Set(spaces.map((space) => space.kind));
+  const prefixes: string[] = [];
+  for (const prefix of spaces.flatMap((space) => space.prefixes ?? [""]).toSorted()) {
+    const before = prefixes.at(-1);
+    if (before === undefined || !prefix.startsWith(before)) prefixes.push(prefix);
+  }
+  return {
+    kind: others.length === 0 ? kind : undefined,
+    prefixes: prefixes[0] === "" || prefixes.length > mostPrefixes ? undefined : prefixes,
+    ...(spaces.every((space) => space.noLiterals) && { noLiterals: true }),
+    ...(spaces.every((space) => space.noBlankNodes) && { noBlankNodes: true }),
+  };
+}
+
 /** No prefix is longer: a plan carries them, and a store takes only so much. */
 const longestPrefix = 256;
 
@@ -37,7 +66,10 @@ const kindOf = (term: RDF.Term): ValueKind | undefined =>
 
 /** By datatype. */
 export const literalSpaces: ReadonlyMap<string, TermSpace> = new Map(
-  (["string", "integer", "decimal"] as const).map((kind) => [`${xsd.namespace}${kind}`, { kind }]),
+  (["string", "integer", "decimal"] as const).map((kind) => [
+    `${xsd.namespace}${kind}`,
+    { kind, prefixes: [], noBlankNodes: true },
+  ]),
 );
 
 /**

@@ -14,12 +14,13 @@ import { createQueryService } from "../../src/query/create-query-service.ts";
 import type { QueryRequest } from "../../src/query/query-service.ts";
 import { bytesOf } from "../../src/results/gathered-body.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
-import { createTripleKeeper } from "../../src/selection/endpoint-keys.ts";
+import { createTermKeeper } from "../../src/selection/endpoint-keys.ts";
 import type { ReadTriple } from "../../src/registry/descriptions/compute/read-whole.ts";
 import { openSources } from "../../src/selection/open-sources.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type CanonicalAnswer, storeAnswer, toAnswer } from "./canonical-answer.ts";
 import { catalogEntry, createCatalog } from "./catalog-entry.ts";
+import { countedTerms } from "./counted-terms.ts";
 import type { Triple } from "./described-data.ts";
 import { isExistenceQuery } from "./existence-query.ts";
 import { createSimulatedClock } from "./simulated-clock.ts";
@@ -74,13 +75,14 @@ function required(): NonNullable<typeof current> {
 export type ChangingMembers = Awaited<ReturnType<typeof openChangingMembers>>;
 
 /**
- * Members `m0`, `m1`, ... with these triples, all described; `reads`: their terms are known, too.
+ * Members `m0`, `m1`, ... with these triples, all described; `reads`: their terms are known, too, and
+ * their triples, unless they are only counted.
  * @param capabilities what probing found; absent: there is no probing
  * @param hosted members whose data have a checksum, which descriptions keep; default: none
  */
 export async function openChangingMembers(
   data: readonly ReadonlySet<string>[],
-  reads: boolean,
+  reads: boolean | "counted",
   capabilities?: KnownCapabilities,
   hosted: ReadonlySet<number> = new Set(),
   { intervalMs = verifyMs, onSent }: MoreOptions = {},
@@ -122,7 +124,7 @@ export async function openChangingMembers(
   const models = new EndpointModels();
   models.setEntries(entries);
   const kept = openSqliteStore({ path: ":memory:" });
-  const keepTriples = createTripleKeeper(kept);
+  const { keepTriples, keepTerms } = createTermKeeper(kept);
   const wanted = new Set(ids);
   /** Describes what is to be described. */
   const describe = (): void => {
@@ -130,7 +132,9 @@ export async function openChangingMembers(
       const at = new Date(clock.now()).toISOString();
       const truth = truthfulDescription(truthOf(triplesOf(members.get(url)?.triples ?? [])));
       const description = { ...truth, endpoint: url, startedAt: at, finishedAt: at, build: buildOf(url) };
-      if (reads) void keepTriples(id, description, storeOf(url).match().map(toReadTriple));
+      const triples = storeOf(url).match().map(toReadTriple);
+      if (reads === "counted") void keepTerms(id, description, countedTerms(triples));
+      else if (reads) void keepTriples(id, description, triples);
       models.setDescription(id, description);
     }
   };

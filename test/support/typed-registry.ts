@@ -4,7 +4,7 @@ import type { KnownSources } from "../../src/plan/plan-request.ts";
 import type { Harvest } from "../../src/registry/find/read/harvest.ts";
 import { termFromText } from "../../src/results/terms.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
-import { createKeyStore, createTripleKeeper, withKeys } from "../../src/selection/endpoint-keys.ts";
+import { createKeyStore, createTermKeeper, withKeys } from "../../src/selection/endpoint-keys.ts";
 import { FactTable } from "../../src/selection/fact-table.ts";
 import { selectSources } from "../../src/selection/select-sources.ts";
 import { factsOf } from "../../src/selection/source-facts.ts";
@@ -49,7 +49,7 @@ export async function typedCheck({
   const entries = described.map(([id]) => catalogEntry(id));
   const { models, finder } = describedModels({ entries, descriptions: described, values: harvests });
   const table = new FactTable({ models, now });
-  const [keep, keys] = [createTripleKeeper(store), createKeyStore(store)];
+  const [{ keepTriples }, keys] = [createTermKeeper(store), createKeyStore(store)];
   for (const [id, description] of described) {
     const facts = factsOf(models.get(id)?.described, 7 * dayMs);
     const triples = [...triplesOf(data[id] ?? "")].map(([subject, property, object]) => ({
@@ -57,7 +57,7 @@ export async function typedCheck({
       property: property.slice(1, -1),
       object: termFromText(object),
     }));
-    await keep(id, description, triples);
+    await keepTriples(id, description, triples);
     const read = known === "read" ? await keys.get(id) : undefined;
     table.set(id, facts && (read ? withKeys(facts, read) : facts));
   }

@@ -15,6 +15,7 @@ import {
   type RunTarget,
   targetOf,
 } from "./compute/describer.ts";
+import type { PropertyTerms } from "./compute/property-terms.ts";
 import type { ReadTriple } from "./compute/read-whole.ts";
 import type { DescriptionStore } from "./description-store.ts";
 import type { VoidDescription } from "./void-description.ts";
@@ -43,6 +44,10 @@ interface DescriptionServiceOptions {
   /** Keeps all triples of an endpoint that is described from them. @throws FedwayError `STORE_FAILED` */
   readonly keepTriples?:
     | ((id: string, description: VoidDescription, triples: readonly ReadTriple[]) => Promise<void>)
+    | undefined;
+  /** Keeps the terms of each property of another endpoint. @throws FedwayError `STORE_FAILED` */
+  readonly keepTerms?:
+    | ((id: string, description: VoidDescription, terms: ReadonlyMap<string, PropertyTerms>) => Promise<void>)
     | undefined;
   readonly capabilities?: ((id: string) => Promise<Capabilities | undefined>) | undefined;
   /** Has more read of an endpoint that was described, where that was automatic and it is a public one not its values. Never rejects. */
@@ -277,6 +282,7 @@ async function findings(options: RunOptions, { target, asked, context, named, be
     description = described.description;
     // Before the description is stored: whoever follows it looks for them once.
     if (described.triples !== undefined) await options.keepTriples?.(id, description, described.triples);
+    else if (described.terms !== undefined) await options.keepTerms?.(id, description, described.terms);
     return { description, retrieved };
   } catch (failure) {
     return { description: { ...description, unfinished: true }, retrieved, failure };

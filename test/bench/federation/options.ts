@@ -12,6 +12,8 @@ export interface FederationOptions {
   readonly latencies: readonly number[];
   /** Queries say with SERVICE where things are. */
   readonly withService?: boolean;
+  /** Larger members are described by queries; absent: as in the product. */
+  readonly readBytes?: number | undefined;
 }
 
 const lists = ["members", "peers", "queries", "latencies"] as const;

@@ -1,7 +1,7 @@
 import { DataFactory } from "n3";
 import { expect, it } from "vitest";
 import { FactFollower } from "../../../src/selection/follow-facts.ts";
-import { createTripleKeeper } from "../../../src/selection/endpoint-keys.ts";
+import { createTermKeeper } from "../../../src/selection/endpoint-keys.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
@@ -42,7 +42,7 @@ function following() {
       throw error;
     },
   });
-  const keepTriples = createTripleKeeper(store);
+  const { keepTriples } = createTermKeeper(store);
   return {
     follower,
     /** Its triples were read for a description. */

@@ -17,6 +17,7 @@ import {
   turnToNamedGraphs,
   probe,
 } from "./probing.ts";
+import { findPropertyTerms, type PropertyTerms } from "./property-terms.ts";
 import { type ReadTriple, readWhole } from "./read-whole.ts";
 import { type FactKind, factKinds } from "./fact-kinds.ts";
 import type { Observation } from "./observation.ts";
@@ -85,6 +86,8 @@ export interface Described {
   readonly description: VoidDescription;
   /** All triples of an endpoint that is described from them, once they were found to be all. */
   readonly triples?: readonly ReadTriple[] | undefined;
+  /** Terms of each property of another endpoint, as far as they are certain. */
+  readonly terms?: ReadonlyMap<string, PropertyTerms> | undefined;
 }
 
 interface DescriberOptions {
@@ -116,8 +119,9 @@ export function createDescriber(options: DescriberOptions) {
      */
     async describe(target: DescribeTarget, runOptions: DescribeOptions): Promise<Described> {
       const run = startRun({ ...options, ...runOptions, target });
+      let terms: Described["terms"];
       try {
-        await computeAll(run, { readBytes: options.readBytes ?? 10_000_000, ...runOptions });
+        terms = await computeAll(run, { readBytes: options.readBytes ?? 10_000_000, ...runOptions });
       } catch (thrown) {
         if (!(thrown instanceof StopRun)) throw thrown;
         if (thrown.reason === "cancelled") {
@@ -125,7 +129,7 @@ export function createDescriber(options: DescriberOptions) {
           throw new FedwayError("CANCELLED", "The description was cancelled.", { cause: thrown });
         }
       }
-      return { description: describedBy(run), triples: run.triples };
+      return { description: describedBy(run), triples: run.triples, terms };
     },
   };
 }
@@ -136,10 +140,10 @@ interface ComputeOptions {
 }
 
 /** The stages, in the order of their use: lists and what classes have, which selection goes by, then the rest. */
-async function computeAll(run: Run, { readBytes, onlyLists }: ComputeOptions): Promise<void> {
+async function computeAll(run: Run, { readBytes, onlyLists }: ComputeOptions): Promise<Described["terms"]> {
   if (!run.todo.hasTasks && !isAnyKeyMissing(run)) {
     for (const kind of computedKinds) run.todo.closeKind(kind);
-    return;
+    return undefined;
   }
   const graphs = await chooseGraphs(run);
   run.progress("all triples", 0, 1);
@@ -164,7 +168,10 @@ async function computeAll(run: Run, { readBytes, onlyLists }: ComputeOptions): P
     await computeDatasetFacts(run);
     reconcile(run.base, run.todo);
   }
+  run.progress("terms of properties", 0, 1);
+  const terms = isRead ? undefined : await findPropertyTerms(run);
   run.progress("done", 1, 1);
+  return terms;
 }
 
 const isAnyKeyMissing = ({ base, todo }: Run): boolean =>

@@ -9,8 +9,9 @@ import { askOverHttp, type Peer, peakBytesOf } from "./peer.ts";
 /**
  * Starts the built service with these members in its catalogue, one federation of all of them, and every member described
  * by the service itself. Queries go to the federation.
+ * @param readBytes up to which members are read whole for that; absent: as in the product
  */
-export async function startFedway(urls: Readonly<Record<string, string>>): Promise<Peer> {
+export async function startFedway(urls: Readonly<Record<string, string>>, readBytes?: number): Promise<Peer> {
   const catalog = newFolder();
   for (const [id, url] of Object.entries(urls)) await writeFile(join(catalog, `${id}.ttl`), entryTurtle(id, url));
   const members = Object.keys(urls).map((id) => `"${id}"`);
@@ -24,6 +25,7 @@ export async function startFedway(urls: Readonly<Record<string, string>>): Promi
     FEDWAY_EXAMPLES: "off",
     FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
     FEDWAY_LOG_LEVEL: "error",
+    ...(readBytes !== undefined && { FEDWAY_READ_BYTES: String(readBytes) }),
   });
   await describeAll(service, Object.keys(urls));
   return {

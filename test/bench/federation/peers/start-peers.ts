@@ -14,7 +14,7 @@ export async function startPeers(
 ): Promise<void> {
   const members = Object.values(urls);
   const start: Readonly<Record<string, () => Promise<Peer>>> = {
-    fedway: () => startFedway(urls),
+    fedway: () => startFedway(urls, options.readBytes),
     fedx: () => startFedxPeer(members),
     comunica: () => startComunicaPeer(members),
     ...(options.withService === true && { jena: () => startJenaPeer() }),

@@ -33,7 +33,9 @@ export async function answerShapeByHand(
     for (const { at, says, rows } of await Promise.all(asked)) {
       remember(terms, rows);
       const triples = rows.map((row) => says.replaceAll(/\?(\w+)/gu, (_, name: string) => row[name] ?? ""));
-      told.load(shapePrefixes + triples.join("\n"), { format: "ttl", to_graph_name: oxigraph.namedNode(graphOf(at)) });
+      const turtle = shapePrefixes + triples.join("\n");
+      told.load(turtle, { format: "ttl" });
+      told.load(turtle, { format: "ttl", to_graph_name: oxigraph.namedNode(graphOf(at)) });
     }
   }
   return rowsOfStore(told, withGraphs(shape.last ?? shape.text));

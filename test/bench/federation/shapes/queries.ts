@@ -1,5 +1,5 @@
 /** One request of a plan by hand. */
-interface HandRequest {
+export interface HandRequest {
   readonly at: string;
   /** A SELECT query without prologue; `%keys` becomes VALUES with the terms told so far of the variable that it names: `%keys(i)`. */
   readonly select: string;

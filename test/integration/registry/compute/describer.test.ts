@@ -292,7 +292,7 @@ describe("a run that ends early", () => {
     shouldBeTrue(second);
     expect(second.unfinished).toBe(false);
     expect(compareWithTruth(second, truth)).toMatchObject({ recall: 1, exactShare: 1 });
-    expect(asker.queries.length - before).toBeLessThan(78 - diesAfter);
+    expect(asker.queries.length - before).toBeLessThan(82 - diesAfter);
   });
 
   it("goes on in small portions to the same end", async () => {
