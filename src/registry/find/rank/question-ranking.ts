@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { atOnce } from "../../../clock.ts";
+import { atOnce, inTurns } from "../../../clock.ts";
 import { type KnownFederations, withFederations } from "../tables/known-federations.ts";
 import { aboutPlace, type EndpointTables } from "../tables/endpoint-tables.ts";
 import type { ValueHit } from "../tables/value-index.ts";
@@ -59,7 +59,7 @@ export async function rankQuestion(
   const { complete, federations } = tables;
   const meant = await meaningOf(question, tables.vectors, signal);
   // Each of the two looks through the words of all endpoints.
-  const lexical = tables.words.rank(words);
+  const lexical = await inTurns(tables.words.rank(words));
   await nextTurn();
   const hits = await tables.values.find({ texts: [question], limit: mostMentions });
   const own = mentionsByEndpoint(hits, lexical.length === 0);

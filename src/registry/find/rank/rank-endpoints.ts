@@ -1,5 +1,12 @@
 import { editDistance } from "../../../errors/nearest.ts";
-import { type AskedWord, askedWords, comparedStem, likeness, mistakesIn } from "../words/likeness.ts";
+import {
+  type AskedWord,
+  askedWords,
+  type ComparedStem,
+  comparedStem,
+  likeness,
+  mistakesIn,
+} from "../words/likeness.ts";
 import type { QuestionWords } from "../words/question-words.ts";
 import { type KnownFederations, withFederations } from "../tables/known-federations.ts";
 import { rarity } from "./rank-terms.ts";
@@ -40,6 +47,8 @@ interface WordSources {
 export function createWordIndex({ graphOf, federations }: WordSources) {
   const byStem = new Map<string, Map<string, number>>();
   const stems = new Map<string, readonly string[]>();
+  /** Of all of these stems; made anew when one comes or goes. */
+  let compared: readonly ComparedStem[] | undefined;
   return {
     /** Sets the words of an endpoint with their weights, or, with undefined, removes them. */
     set(id: string, words: ReadonlyMap<string, number> | undefined): void {
@@ -48,6 +57,7 @@ export function createWordIndex({ graphOf, federations }: WordSources) {
         having?.delete(id);
         if (having?.size === 0) byStem.delete(stem);
       }
+      compared = undefined;
       if (words === undefined) stems.delete(id);
       else stems.set(id, [...words.keys()]);
       for (const [stem, weight] of words ?? []) {
@@ -57,14 +67,18 @@ export function createWordIndex({ graphOf, federations }: WordSources) {
     },
     /** Words of a question, to be ranked by. */
     asked: (question: QuestionWords): readonly AskedWord[] => askedWords(question, byStem),
-    /** Endpoints and federations that have anything of the question, best first, ties by id. */
-    rank(question: readonly AskedWord[]): readonly RankedEndpoint[] {
-      const matched = matchedWords(byStem, question, stems.size);
+    /** Endpoints and federations that have anything of the question, best first, ties by id; with turns for others. */
+    *rank(question: readonly AskedWord[]): Generator<void, readonly RankedEndpoint[]> {
+      compared ??= Array.from(byStem.keys(), comparedStem);
+      const matched: MatchedWord[] = [];
+      for (const asked of question)
+        matched.push(yield* matchedWord(asked, { byStem, compared, endpoints: stems.size }));
       const scores = wordScores(
         matched.map(({ word, weight, best }) => ({ word, weight, best: withFederations(best, federations, better) })),
       );
       for (const each of scores.toSorted(byScore).slice(0, mostInContext)) {
         each.score += contextScore(graphOf(each.id)?.nodes ?? [], each.weights);
+        yield;
       }
       const sorted = scores.toSorted(byScore);
       const best = sorted[0]?.score ?? 1;
@@ -87,29 +101,33 @@ interface MatchedWord {
   readonly best: ReadonlyMap<string, WordMatch>;
 }
 
-/** Each word of the question with the endpoints that have it or a like one; typing errors only where none has it. */
-function matchedWords(
-  byStem: ReadonlyMap<string, ReadonlyMap<string, number>>,
-  question: readonly AskedWord[],
-  endpoints: number,
-): readonly MatchedWord[] {
-  const stems = Array.from(byStem.keys(), comparedStem);
-  return question.map((asked) => {
-    const { word } = asked;
-    const best = new Map<string, WordMatch>();
-    const take = (stem: string, like: number): void => {
-      for (const [id, weight] of byStem.get(stem) ?? []) {
-        if (like * weight > (best.get(id)?.like ?? 0)) best.set(id, { stem, like: like * weight });
-      }
-    };
-    for (const compared of stems) {
-      const like = likeness(asked, compared);
-      if (like > 0) take(compared.stem, like);
+/** The words of all endpoints. */
+interface KnownWords {
+  /** Weights by endpoint. */
+  readonly byStem: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly compared: readonly ComparedStem[];
+  readonly endpoints: number;
+}
+
+/** A word of the question with the endpoints that have it or a like one; typing errors only where none has it. */
+function* matchedWord(asked: AskedWord, { byStem, compared, endpoints }: KnownWords): Generator<void, MatchedWord> {
+  const { word } = asked;
+  const best = new Map<string, WordMatch>();
+  const take = (stem: string, like: number): void => {
+    for (const [id, weight] of byStem.get(stem) ?? []) {
+      if (like * weight > (best.get(id)?.like ?? 0)) best.set(id, { stem, like: like * weight });
     }
-    if (best.size === 0 && !word.includes(" ")) for (const stem of misspelt(asked.stem, byStem.keys())) take(stem, 0.5);
-    const having = best.values().reduce((sum, { like }) => sum + like, 0);
-    return { word, weight: rarity(having, endpoints), best };
-  });
+  };
+  for (const each of compared) {
+    const like = likeness(asked, each);
+    if (like === 0) continue;
+    take(each.stem, like);
+    yield;
+  }
+  if (best.size === 0 && !word.includes(" ")) for (const stem of misspelt(asked.stem, byStem.keys())) take(stem, 0.5);
+  yield;
+  const having = best.values().reduce((sum, { like }) => sum + like, 0);
+  return { word, weight: rarity(having, endpoints), best };
 }
 
 /** Known words that differ in a letter or two; few people mistype the first. */

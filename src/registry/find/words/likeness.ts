@@ -1,13 +1,13 @@
 import type { QuestionWords } from "./question-words.ts";
 import { likeMeaning, wordPlace } from "./word-vectors.ts";
 
-interface ComparedStem {
+/** A stem as all words of a question are compared with it. */
+export interface ComparedStem {
   readonly stem: string;
   /** In the table of word vectors. */
   readonly place: number | undefined;
 }
 
-/** A stem as all words of a question are compared with it. */
 export const comparedStem = (stem: string): ComparedStem => ({ stem, place: wordPlace(stem) });
 
 /** A word of a question as it is compared with the words of schemas. */

@@ -78,4 +78,35 @@ export const tunedOn = parsed([
 ]);
 
 /** These were not looked at until the end. */
-export const unseen = parsed([]);
+export const unseen = parsed([
+  "battle_death: Where did the vessels go down? | ship#location ship",
+  "battle_death: Who led the Bulgarians in the clash at Adrianople? | battle#bulgarian_commander battle#name",
+  "battle_death: Which boats were the biggest? | ship#tonnage ship",
+  "car_1: How quickly do the autos of 1970 speed up? | cars_data#accelerate cars_data#year",
+  "car_1: On which part of the earth is each nation that manufactures autos? | continents#continent countries",
+  "car_1: Which manufacturers offer more than three kinds of automobile? | car_makers model_list",
+  "car_1: Mean power of motors with three pistons | cars_data#horsepower cars_data#cylinders",
+  "concert_singer: Which arenas hosted no shows? | stadium concert",
+  "concert_singer: What are the tracks of male musicians called? | singer#song_name singer#is_male",
+  "concert_singer: What was the motto of each performance? | concert#theme",
+  "concert_singer: Where do the musicians come from? | singer#country singer",
+  "dog_kennels: What kind of hound is each pet, and how big is it? | dogs#ref-breed_code dogs#ref-size_code dogs",
+  "dog_kennels: Which vets live in Wisconsin? | professionals professionals#state",
+  "dog_kennels: When was each puppy born? | dogs#date_of_birth dogs",
+  "dog_kennels: What price is asked for a medical check? | charges#charge_amount charges#charge_type",
+  "flight_2: Which company runs most trips? | airlines#airline flights",
+  "flight_2: Which places where planes land are in Alton? | airports airports#city",
+  "flight_2: Short name of JetBlue | airlines#abbreviation airlines#airline",
+  "network_1: Who are the pals of John? | friend highschooler#name",
+  "network_1: How many pupils are in their tenth year? | highschooler highschooler#grade",
+  "network_1: Which pupils are fond of nobody? | likes highschooler",
+  "pets_1: How many years have the oldest cats lived? | pets#pet_age pets#pettype",
+  "pets_1: Who guides the learners that have no animal? | student#advisor has_pet",
+  "pets_1: In which town do men live who keep a hamster? | student#city_code student#sex has_pet",
+  "tvshow: Who is the author of the animation about Batman? | cartoon#written_by cartoon#title",
+  "tvshow: When was each instalment first shown? | tv_series#air_date tv_series#episode",
+  "tvshow: From which nations are the stations with sharp pictures? | tv_channel#country tv_channel#high_definition_tv",
+  "world_1: How large is the territory of each monarchy? | country#surfacearea country#governmentform",
+  "world_1: Who rules Brazil? | country#headofstate country#name",
+  "world_1: Which metropolises have over a million inhabitants? | city#population city",
+]);
