@@ -27,11 +27,13 @@ interface Family {
   readonly names: readonly string[];
   readonly withService: boolean;
   readonly readBytes?: number;
+  /** Of the data. Round numbers of rows are looked into: the answer may have been cut there. */
+  readonly share: number;
 }
 
 const families: readonly Family[] = [
-  { shapes, names: ["a", "b", "c", "d"], withService: true },
-  { shapes: shapesOverMembers, names: ["b", "c"], withService: false, readBytes: 1_000_000 },
+  { shapes, names: ["a", "b", "c", "d"], withService: true, share: 1 },
+  { shapes: shapesOverMembers, names: ["b", "c"], withService: false, readBytes: 1_000_000, share: 1.03 },
 ];
 
 /**
@@ -56,8 +58,8 @@ export async function runShapesBench(options: FederationOptions): Promise<void> 
 async function measureFamily(family: Family, options: FederationOptions): Promise<readonly Measured[]> {
   const wanted = family.shapes.filter(({ name }) => options.queries.length === 0 || options.queries.includes(name));
   if (wanted.length === 0) return [];
-  const { names, withService, readBytes } = family;
-  const data = Object.fromEntries(Object.entries(shapeData()).filter(([name]) => names.includes(name)));
+  const { names, withService, readBytes, share } = family;
+  const data = Object.fromEntries(Object.entries(shapeData(share)).filter(([name]) => names.includes(name)));
   const members = await startMembers(data);
   const results: Measured[] = [];
   const peers: Peer[] = [];

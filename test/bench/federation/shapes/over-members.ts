@@ -94,7 +94,7 @@ export const shapesOverMembers: readonly Shape[] = [
   offers("top 5", "SELECT ?o ?c { ?o v:cost ?c } ORDER BY DESC(?c) ?o LIMIT 5"),
   offers("last 10 of a star", `SELECT ?o ?c ?m { ${bySeller} } ORDER BY ?c ?o LIMIT 10`),
   {
-    name: "top 5 and a join",
+    name: "top 5 and more of them",
     text: "SELECT * { { SELECT ?o ?c { ?o v:cost ?c } ORDER BY DESC(?c) ?o LIMIT 5 } ?o v:seller ?m }",
     rounds: [
       atBoth(
@@ -104,7 +104,7 @@ export const shapesOverMembers: readonly Shape[] = [
     ],
   },
   {
-    ...offers("LIMIT 10", "SELECT ?o ?c { ?o v:cost ?c } LIMIT 10"),
+    ...offers("LIMIT 10 of offers", "SELECT ?o ?c { ?o v:cost ?c } LIMIT 10"),
     rounds: [at("b", `SELECT * { ${costs} } LIMIT 10`, costs)],
     limit: 10,
   },
