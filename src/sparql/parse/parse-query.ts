@@ -227,6 +227,8 @@ const ruled = ["blank", "AS", "GROUP", "COUNT", "SUM", "MIN", "MAX", "AVG", "SAM
 
 function grammatical(text: string): Query {
   const tokens = tokenize(text);
+  const plain = oddBlank.test(text) ? withPlainBlanks(text, tokens) : text;
+  if (plain !== text) return grammatical(plain);
   const scanned = { text, tokens, vocabulary: vocabularyOf(tokens) };
   refuseOtherThanQuery(scanned);
   const prologue = readPrologue(tokens);
@@ -238,6 +240,22 @@ function grammatical(text: string): Query {
   if (tokens.length * levelsOfToken > treeDepthAtMost && treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);
   return new Query({ ...scanned, ast, places, outline, prologue });
 }
+
+/** White space to the scanner and not to SPARQL (rule 162), such as the no-break spaces of web pages and byte order marks. */
+const oddBlank = /[^\S \t\r\n]/;
+
+/** The text with a blank for each such character between tokens, so that all keep their places and endpoints can read it. */
+function withPlainBlanks(text: string, tokens: readonly Token[]): string {
+  let plain = "";
+  let from = 0;
+  for (const { start, end } of tokens) {
+    plain += text.slice(from, start).replaceAll(oddBlanks, " ") + text.slice(start, end);
+    from = end;
+  }
+  return plain + text.slice(from).replaceAll(oddBlanks, " ");
+}
+
+const oddBlanks = new RegExp(oddBlank, "g");
 
 /** The checks beside the grammar. */
 function checkScanned(scanned: Scanned, prologue: Prologue): void {

@@ -35,6 +35,12 @@ describe("query forms", () => {
   shouldParse("# SELECT\nBASE <http://a/> PREFIX p: <b#> ASK { p:x ?p 'SELECT' }", "boolean", "ASK");
 });
 
+it("reads white space that SPARQL has not, between tokens, as blanks, which endpoints can read", () => {
+  const odd = "\uFEFFSELECT\u00A0?s\f{\u2003?s\v?p 'a\u00A0b' # \u00A0\n}";
+  expect(parseQuery(odd).text).toBe(" SELECT ?s { ?s ?p 'a\u00A0b' #  \n}");
+  expect(errorOf("\uFEFFSELECT *\u00A0{ ?s ?p }").details.where).toEqual({ line: 1, column: 19 });
+});
+
 it("gives each of several queries that differ in their constants its own terms", () => {
   const query = (name: string) =>
     `PREFIX p: <urn:p#> SELECT ?s { ?s p:${name} "${name}", 'x'@en, <urn:${name}> . ?s (<urn:a>|p:${name})+ ${name.length} }`;
