@@ -83,17 +83,32 @@ function placeInFrom(query: Query, { catalog }: PlanContext): MeantPlace | undef
       ? []
       : [{ at, iri, place: { endpointId, federationId } }];
   });
-  const [first, second] = named;
+  const [first] = named;
   if (first === undefined) return undefined;
-  if (second) {
-    throw new FedwayError("REQUEST_INVALID", `FROM names two places: ${first.iri} and ${second.iri}.`, {
+  const { endpointId, federationId } = first.place;
+  const other = named.find(({ place }) => place.endpointId !== endpointId || place.federationId !== federationId);
+  if (other) {
+    throw new FedwayError("REQUEST_INVALID", `FROM names two places: ${first.iri} and ${other.iri}.`, {
       next: "Name one endpoint or federation, or leave out FROM: the query then runs over all described endpoints.",
     });
   }
-  const { range } = itemAt(query.datasetEdits, first.at);
-  const blanks = " ".repeat(query.textOf(range).length);
-  return { ...first.place, query: parseQuery(query.cut([{ range, replacement: blanks }])), sent: "" };
+  const blanked = named.map(({ at }) => {
+    const { range } = itemAt(query.datasetEdits, at);
+    return { range, replacement: query.textOf(range).replaceAll(/[^\r\n]/g, " ") };
+  });
+  const placed = parseQuery(query.cut(blanked));
+  const unmatched = placed.datasets.length > 0 && placed.patterns.some(({ graph }) => graph === "none");
+  if (unmatched) throw withoutDefaultGraph(first.iri);
+  return { ...first.place, query: placed, sent: "" };
 }
+
+/** The query's FROM NAMED would empty the default graph that FROM was meant for (SPARQL 1.1 Query, section 13.2). */
+const withoutDefaultGraph = (iri: string): FedwayError =>
+  new FedwayError(
+    "REQUEST_INVALID",
+    `FROM <${iri}> names an endpoint or federation, whose default graph cannot be combined with FROM NAMED.`,
+    { next: "Leave out FROM NAMED: GRAPH reads all named graphs of the place that FROM names." },
+  );
 
 /**
  * The federation of all described endpoints, for a query that names no endpoint and reads data. Undefined while nothing is described, and

@@ -128,6 +128,19 @@ describe("with people and books described", () => {
     expect((await asked("SELECT * FROM <people> FROM <other> { ?p :name ?n }")).diagnosis?.code).toBe(
       "REQUEST_INVALID",
     );
+    expect((await asked(`SELECT ?n FROM <other> FROM <${url}> { ?p :name ?n }`)).rows).toEqual(['"Cat"']);
+  });
+
+  it("FROM with an endpoint beside FROM NAMED is refused where its default graph is read", async () => {
+    const dataset = `FROM <people> FROM NAMED ${x("g")}`;
+    const { diagnosis, requests } = await asked(`SELECT ?n ${dataset} { ?p :name ?n }`);
+    expect([diagnosis?.code, diagnosis?.next, requests]).toEqual([
+      "REQUEST_INVALID",
+      expect.stringContaining("Leave out FROM NAMED"),
+      [],
+    ]);
+    const inGraphs = await asked(`SELECT ?n ${dataset} { GRAPH ?g { ?p :name ?n } }`);
+    expect([inGraphs.status, inGraphs.requests]).toEqual(["empty", ["people"]]);
   });
 });
 
