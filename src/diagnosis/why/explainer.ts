@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError, type Problem, type Statement, toProblem } from "../../errors/fedway-error.ts";
-import type { Planner } from "../../plan/create-planner.ts";
+import type { Planner, PlanRequest } from "../../plan/create-planner.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { Admission, Admitted } from "../../query/admission.ts";
 import type { Probe } from "../../query/probe.ts";
 import type { Catalog } from "../../registry/catalog.ts";
-import { withServiceUrls, parsedIfLegal } from "../../sparql/query.ts";
+import type { Query } from "../../sparql/query.ts";
 import type { QueryCheck } from "../check/query-check.ts";
 import { statedText } from "../evidence.ts";
 import { endpointOf, type Finding, type Inquiry, type QueryHome, solvedBy, whereOf } from "./inquiry.ts";
@@ -52,7 +52,7 @@ export interface EmptyDiagnosis {
 interface ExplainerOptions {
   readonly run: Probe;
   readonly planner: Planner;
-  readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries" | "federation" | "membersOf">;
+  readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries" | "federation" | "federationByUrl" | "membersOf">;
   /** Descriptions; absent: nothing is known. */
   readonly terms?: Inquiry["terms"];
   /** Check of a query without asking endpoints; absent: nothing is known. */
@@ -142,7 +142,8 @@ async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: Pr
   });
   if (opened instanceof FedwayError) return end(toProblem(opened));
   const { signal } = budget;
-  const known = { ...opened.known, ...(await options.check?.({ ...asked, owner: "" }, { signal })) };
+  const declared = { ...asked, query: opened.written, owner: "" };
+  const known = { ...opened.known, ...(await options.check?.(declared, { signal })) };
   const inquiry = { ...opened, known };
   const finding = await findingOf(inquiry);
   return end(finding === null ? null : problemOf(inquiry, finding), inquiry.prober);
@@ -200,25 +201,28 @@ function describedAt(
 function openInquiry(options: ExplainerOptions, request: EmptyQuery, budget: ProbeBudget): Inquiry | FedwayError {
   const { catalog, terms, planner, run, now } = options;
   const { query: written, endpoint, federation } = request;
-  const wanted = { text: written, endpointId: endpoint, federationId: federation };
-  const { plan } = planner.plan({ ...wanted, strict: false, defaultGraphs: [], namedGraphs: [] });
+  const place = { endpointId: endpoint, federationId: federation };
+  const wanted = { text: written, ...place, strict: false, defaultGraphs: [], namedGraphs: [] };
+  const { plan } = planner.plan(wanted);
   if (plan.kind === "rejected") return new FedwayError(plan.reason.code, plan.reason.message, plan.reason.details);
-  const substituted = withServiceUrls(written, (id) => catalog.byId(id)?.url);
-  const query = parsedIfLegal(substituted.text);
-  if (query === undefined || query.form === "DESCRIBE" || query.outline.shortConstruct) return cannotAsk();
+  const read = readIfLegal(wanted, planner);
+  if (read === undefined) return cannotAsk();
+  const { parsed: query, source, filled } = read;
+  if (query.form === "DESCRIBE" || query.outline.shortConstruct) return cannotAsk();
   const parts = partsOf(query);
   if (parts.length === 0 || parts.length > mostParts) return cannotAsk();
-  const target = targetOf(plan, request);
+  const isFromPlace = endpoint === undefined && namesPlace(query, catalog);
+  const target = isFromPlace ? { federationId: federation } : targetOf(plan, request);
   const members = federation === undefined ? undefined : catalog.federation(federation);
   const ids = members ? catalog.membersOf(members).map(({ id }) => id) : [];
   const home = target.endpointId ?? (plan.kind === "direct" ? plan.endpoint.url : undefined);
   const at = describedAt(terms, { catalog, home }, { parts, ids });
   const prober = new Prober({ run, now, head: headOf(query), target, describedAt: at }, budget);
-  const relocated = (error: FedwayError): unknown => substituted.relocated(error);
+  const relocated = (error: FedwayError): unknown => source.relocated(error);
   const known = { offers: [], unknown: [], contradictions: [] };
   return {
     query,
-    written,
+    written: (filled?.declarations ?? []).map((line) => `${line}\n`).join("") + written,
     relocated,
     parts,
     all: parts,
@@ -233,6 +237,20 @@ function openInquiry(options: ExplainerOptions, request: EmptyQuery, budget: Pro
 }
 
 const mostParts = 60;
+
+/** The query as it is planned; undefined for a text that only its endpoint understands. */
+function readIfLegal(request: PlanRequest, planner: Planner): ReturnType<Planner["read"]> | undefined {
+  try {
+    return planner.read(request);
+  } catch (error) {
+    if (error instanceof FedwayError && error.code !== "INTERNAL") return undefined;
+    throw error;
+  }
+}
+
+/** A FROM of the query names the endpoint or federation that it is for, and goes along with each of its pieces. */
+const namesPlace = ({ datasets }: Query, catalog: ExplainerOptions["catalog"]): boolean =>
+  datasets.some(({ iri, named }) => !named && (catalog.federationByUrl(iri) ?? catalog.byUrl(iri)) !== undefined);
 
 /** A query for one endpoint is asked there in pieces too, also those of its pieces that name none. */
 function targetOf(plan: QueryPlan, { endpoint, federation }: EmptyQuery) {

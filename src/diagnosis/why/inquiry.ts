@@ -22,9 +22,9 @@ export interface QueryHome {
 /** A query whose answer is empty, and the means to ask about it. */
 export interface Inquiry extends QueryHome {
   readonly query: Query;
-  /** As the client wrote it: ids of the catalogue may stand for URLs. */
+  /** As the client wrote it, with its prefixes declared: ids of the catalogue may stand for URLs. */
   readonly written: string;
-  /** An error of `query`, at its place in `written`. */
+  /** An error of `query`, at its place in what the client wrote. */
   readonly relocated: (error: FedwayError) => unknown;
   /** Those that are looked into: of the whole query, or of a block of it. */
   readonly parts: readonly QueryPart[];

@@ -142,6 +142,23 @@ describe("with people and books described", () => {
     const inGraphs = await asked(`SELECT ?n ${dataset} { GRAPH ?g { ?p :name ?n } }`);
     expect([inGraphs.status, inGraphs.requests]).toEqual(["empty", ["people"]]);
   });
+
+  it("tells the truth of an empty answer from the place that FROM names", async () => {
+    const { diagnosis } = await asked("SELECT ?n FROM <people> { ?p :name ?n ; :nothing ?o }");
+    expect([diagnosis?.code, diagnosis?.detail]).toEqual([
+      "EMPTY_TERM",
+      expect.stringMatching(/^\?p :nothing \?o has no solutions/),
+    ]);
+  });
+
+  it("explains an empty answer alike whether or not the query declares its prefixes", async () => {
+    const query = "SELECT ?n { SERVICE <people> { ?p x:name ?n ; x:nothing ?o } }";
+    const found = await Promise.all(["", "PREFIX x: <http://x.example/> "].map((prologue) => asked(query, {}, prologue)));
+    expect(found.map(({ diagnosis }) => [diagnosis?.code, diagnosis?.where?.line])).toEqual([
+      ["EMPTY_TERM", 1],
+      ["EMPTY_TERM", 1],
+    ]);
+  });
 });
 
 describe("a query that names no endpoint and misspells a term", () => {
