@@ -17,6 +17,8 @@ export interface FilledText {
 const mostFilled = 20;
 /** Names of a prefix that are looked up. */
 const mostNames = 50;
+/** Names of one text that are searched for at all endpoints that are asked. */
+const mostSought = 40;
 /** Texts that are named where prefixes have several meanings. */
 const mostTexts = 5;
 
@@ -34,6 +36,8 @@ export function filledTexts(written: SubstitutedText, task: PlanTask): readonly 
   let texts: readonly (readonly Meaning[])[] = [[]];
   for (const prefix of missing.keys()) {
     const meanings = lookup.best(prefix);
+    // The other prefixes need not be looked up.
+    if (meanings.length === 0) return [];
     texts = texts.flatMap((before) => meanings.map((meaning) => before.concat(meaning))).slice(0, mostTexts);
   }
   return texts.map((meanings) => filledText(written, meanings, task.request.text));
@@ -119,7 +123,8 @@ class Lookup {
     for (const { namespace } of declared) yield { namespace: otherScheme(namespace), source: "other scheme" };
     if (declared.length > 0 || terms === undefined) return;
     const among = this.#asked();
-    for (const name of among.length > 0 ? this.#names(prefix) : []) {
+    const sought = Math.ceil(mostSought / this.#missing.size);
+    for (const name of among.length > 0 ? this.#names(prefix).slice(0, sought) : []) {
       for (const namespace of terms.namespacesWith(name, among)) yield { namespace, source: "names" };
     }
   }
