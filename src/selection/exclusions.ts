@@ -30,7 +30,7 @@ export function exclusionsOf(
     decisive ||= sources.length === 0;
     const having = new Set(sources.map(({ member }) => member));
     for (const member of members.keys()) {
-      if (having.has(member) || view.isUnverified(member, shape)) continue;
+      if (having.has(member) || view.isUnverified(member)) continue;
       const pattern = view.excluding(shape, member);
       const own = excluded.get(member) ?? new Map<string, AskedPattern>();
       excluded.set(member, own.set(pattern.key, pattern));

@@ -108,17 +108,13 @@ export class MemberView {
     return isEnginePredicate(predicate.iri) ? undefined : this.#matching(shape, predicate.iri);
   }
 
-  /** Members of a pattern in GRAPH: facts are those of default graphs, but descriptions may name its terms. */
+  /** Members of a pattern in GRAPH: facts are those of default graphs, so that only answers exclude one. */
   #inGraph(shape: Shape): PatternSources | undefined {
-    const { predicate } = shape;
-    const [kind, term] = isInstance(shape) ? (["class", shape.object] as const) : (["property", predicate] as const);
-    const all = [...this.#members.keys()];
-    const having = term.kind === "iri" ? this.#possible(all, kind, term.iri) : all.map((member) => ({ member }));
-    const excluded = new Map<Kind, number>(having.length < all.length ? [["unnamed", all.length - having.length]] : []);
     const key = keyOf(shape);
-    const sources = having.filter(({ member }) => this.#asked(member, key) === undefined);
-    if (sources.length < having.length) excluded.set("asked", having.length - sources.length);
-    return excluded.size === 0 ? undefined : this.#toSources(shape, sources, excluded);
+    const all = [...this.#members.keys()];
+    const sources = all.filter((member) => this.#asked(member, key) === undefined).map((member) => ({ member }));
+    if (sources.length === all.length) return undefined;
+    return this.#toSources(shape, sources, new Map([["asked", all.length - sources.length]]));
   }
 
   /** Members of a pattern with this predicate. */
@@ -157,8 +153,8 @@ export class MemberView {
   }
 
   /** Where it is left out, no fact proves that it has no match. */
-  isUnverified(member: number, shape?: Shape): boolean {
-    return this.#onlyNamed && (shape?.graph !== undefined || this.#facts[member]?.properties === undefined);
+  isUnverified(member: number): boolean {
+    return this.#onlyNamed && this.#facts[member]?.properties === undefined;
   }
 
   /** Time of a member's facts; undefined: there are none. */
