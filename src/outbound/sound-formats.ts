@@ -104,6 +104,9 @@ async function keepsTermsIn(
     // Endpoints of SPARQL 1.0 do not know VALUES; some say so with 500.
     if (code === "ENDPOINT_REJECTED_QUERY" || code === "ENDPOINT_REFUSED" || code === "ENDPOINT_FAILED")
       return undefined;
+    // What is not escaped ends a term or, as a broken connection does, the answer.
+    if (code === "ENDPOINT_MALFORMED") return false;
+    if (code === "ENDPOINT_BROKE_OFF") throw changedTerms(mediaType);
     throw thrown;
   }
 }
@@ -119,9 +122,16 @@ const changedTerms = (mediaType: string): FedwayError =>
 const mostMs = 15_000;
 
 /** Terms that change in formats that an engine gets wrong, as SPARQL writes them. */
-export const askedTerms: readonly string[] = ["<urn:x:i>", '"l"@en', "5", "1.5E3"];
+export const askedTerms: readonly string[] = ["<urn:x:i>", '"l"@en', "5", "1.5E3", String.raw`"a\tb\nc\\d\"e"`];
 const xsd = "http://www.w3.org/2001/XMLSchema#";
-const expectedTerms = [["urn:x:i"], ["l", "@en"], ["5", `^^${xsd}integer`], ["1500", `^^${xsd}double`]] as const;
+const expectedTerms = [
+  ["urn:x:i"],
+  ["l", "@en"],
+  ["5", `^^${xsd}integer`],
+  ["1500", `^^${xsd}double`],
+  // QLever writes a space for the tab in TSV, and the others bare.
+  ['a\tb\nc\\d"e', `^^${xsd}string`],
+] as const;
 
 const csv = "text/csv";
 

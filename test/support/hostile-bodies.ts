@@ -92,6 +92,15 @@ const virtuoso: HostileCase = ({ request, response }) => {
   reply(response, { server: "Virtuoso/07.20.3229 (Linux) x86_64", "content-type": type, ...cap }, body);
 };
 
+/** The answer to the question whether a format keeps terms. */
+const knownInTsv = String.raw`?x
+<urn:x:i>
+"l"@en
+5
+1.5E3
+"a\tb\nc\\d\"e"
+`;
+
 /** The URL fixes the format: one answer to queries, one to the question for known terms. */
 const tsvOnly =
   (answer: string, terms: string): HostileCase =>
@@ -171,18 +180,22 @@ export const hostileBodies: Readonly<Record<string, HostileCase>> = {
   "maxrows-hit-large": fixed({ "x-sparql-maxrows": "3000" }, large),
 
   virtuoso,
-  "virtuoso-tsv": tsvOnly('"x"\n"http://example.org/thing/0"\n', '"x"\n"urn:x:i"\n"l"\n5\n1500.0\n'),
-  "whole-tsv": tsvOnly("?x\n<http://e/>\n", '?x\n<urn:x:i>\n"l"@en\n5\n1.5E3\n'),
+  "virtuoso-tsv": tsvOnly('"x"\n"http://example.org/thing/0"\n', '"x"\n"urn:x:i"\n"l"\n5\n1500.0\n"a\\tb\\nc\\\\d\\"e"\n'),
+  "whole-tsv": tsvOnly("?x\n<http://e/>\n", knownInTsv),
   "chunked-tsv": ({ request, response }) => {
     response.writeHead(200, { "content-type": "text/tab-separated-values" });
-    response.end(request.body.includes("urn%3Ax%3Ai") ? '?x\n<urn:x:i>\n"l"@en\n5\n1.5E3\n' : "?x\n<http://e/>\n");
+    response.end(request.body.includes("urn%3Ax%3Ai") ? knownInTsv : "?x\n<http://e/>\n");
   },
+  "qlever-tsv": tsvOnly("?x\n<http://e/>\n", knownInTsv.replace(/".{9,}"/u, String.raw`"a b\nc\d"e"`)),
+  "tabs-tsv": tsvOnly("?x\n<http://e/>\n", knownInTsv.replace(String.raw`\t`, "\t")),
+  "lines-tsv": tsvOnly("?x\n<http://e/>\n", knownInTsv.replace(String.raw`\n`, "\n")),
+  "spaces-tsv": tsvOnly("?x\n<http://e/>\n", knownInTsv.replace(String.raw`\t`, " ")),
   "silent-tsv": tsvOnly("?x\n<http://e/>\n", "?x\n"),
   "fuseki-csv": ({ request, response }) =>
     reply(
       response,
       { "content-type": "text/csv" },
-      request.body.includes("urn%3Ax%3Ai") ? "x,b\r\nurn:x:i,b0\r\nl,b1\r\n5,b2\r\n1.5E3,b3\r\n" : "x\r\nb0\r\n",
+      request.body.includes("urn%3Ax%3Ai") ? 'x,b\r\nurn:x:i,b0\r\nl,b1\r\n5,b2\r\n1.5E3,b3\r\n"a\tb\nc\\d""e",b4\r\n' : "x\r\nb0\r\n",
     ),
 
   html: fixed(

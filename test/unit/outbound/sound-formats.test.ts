@@ -92,6 +92,7 @@ describe("known terms", () => {
     DataFactory.literal("l", "en"),
     typed("5", "integer"),
     typed("1.5E3", "double"),
+    DataFactory.literal('a\tb\nc\\d"e'),
   ];
   const none = { rows: [], quads: [], variables: [], httpStatus: 200, bytes: 0, durationMs: 0, requests: 1 };
   const graphOf = (terms: readonly ReturnType<typeof DataFactory.literal>[] | typeof right): WholeAnswer => ({
@@ -103,10 +104,11 @@ describe("known terms", () => {
   });
   it.each([
     ["as they are", right, true],
-    ["in another order and spelling", [...right.slice(0, 3), typed("1500.0", "double")].toReversed(), true],
-    ["with a decimal for the double", [...right.slice(0, 3), typed("1500.0", "decimal")], false],
+    ["in another order and spelling", [...right.slice(0, 3), typed("1500.0", "double"), right[4]].toReversed(), true],
+    ["with a decimal for the double", [...right.slice(0, 3), typed("1500.0", "decimal"), right[4]], false],
     ["without a language", [right[0], DataFactory.literal("l"), ...right.slice(2)], false],
     ["with an IRI as a string", [DataFactory.literal("urn:x:i"), ...right.slice(1)], false],
+    ["with a space for a tab", [...right.slice(0, 4), DataFactory.literal('a b\nc\\d"e')], false],
     ["in part", right.slice(1), undefined],
   ] as const)("that come back %s are kept: %s", (_, terms, expected) => {
     expect(keepsTerms(graphOf(terms as typeof right))).toBe(expected);
@@ -115,7 +117,7 @@ describe("known terms", () => {
     ["blank nodes", DataFactory.blankNode("b"), true],
     ["blank nodes that are strings", DataFactory.literal("b0"), false],
   ])("in CSV are values, beside %s", (_, b, expected) => {
-    const rows = ["urn:x:i", "l", "5", "1.5E3"].map(
+    const rows = ["urn:x:i", "l", "5", "1.5E3", 'a\tb\nc\\d"e'].map(
       (x) => new Map([["x", DataFactory.literal(x)] as const, ["b", b] as const]),
     );
     expect(keepsTerms({ ...none, mediaType: "text/csv", rows })).toBe(expected);

@@ -347,7 +347,13 @@ it.each([
   ],
   ["text/csv", "SELECT ?x", knownInCsv(",b0"), "blank nodes are strings, as in Fuseki's"],
   ["text/csv", "SELECT ?x", knownInCsv(",urn:b:0"), "blank nodes are IRIs"],
-  ["text/tab-separated-values", "SELECT ?x", '"x"\nurn:x:i\n"l"\n5\n1500.0\n', "is Virtuoso's"],
+  ["text/tab-separated-values", "SELECT ?x", '"x"\nurn:x:i\n"l"\n5\n1500.0\n"a\\tb\\nc\\\\d\\"e"\n', "is Virtuoso's"],
+  [
+    "text/tab-separated-values",
+    "SELECT ?x",
+    '?x\n<urn:x:i>\n"l"@en\n5\n1500.0E0\n"a b\\nc\\\\d\\"e"\n',
+    "has a space for a tab, as QLever's",
+  ],
 ])("%s is no format of an endpoint where its %s answers %s: %s", async (mediaType, form, body) => {
   const { capabilities } = await probe({
     instead: ({ query, accept }) =>
@@ -379,6 +385,6 @@ it.each([
 
 /** The terms that a probe of formats asks for, each with what stands for its blank node. */
 function knownInCsv(blankNode: string): string {
-  const rows = ["urn:x:i", "l", "5", "1.5E3"].map((value) => value + blankNode);
+  const rows = ["urn:x:i", "l", "5", "1.5E3", '"a\tb\nc\\d""e"'].map((value) => value + blankNode);
   return [blankNode === "" ? "x" : "x,b", ...rows, ""].join("\r\n");
 }
