@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, sleep } from "../clock.ts";
+import type { ErrorCode } from "../errors/codes.ts";
 import { toFedwayError } from "../errors/fedway-error.ts";
 import type { AskRequest, Asker, WholeAnswer } from "../outbound/whole-answer.ts";
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
@@ -255,6 +256,9 @@ export class Existence {
     this.#keep(question, open, { ...asked, ...existing, isSlow: clock.now() - asked.seenAt > slowCountMs });
     if (typeof answer !== "string") options.onAnswer?.(endpoint.id ?? endpoint.url, answer);
     if (contradiction !== undefined) options.onContradiction?.(contradiction);
+    // Perhaps it is the patterns that fail: of most changes the number of triples tells alone.
+    const isWorthCounting = typeof answer === "string" && ofQueries.has(answer) && open.isCounted;
+    if (isWorthCounting && open.patterns.length > 0) await this.#request({ ...question, patterns: [] }, onlyCount, options);
   }
 
   #contradictionIn(
@@ -320,12 +324,22 @@ export class Existence {
   }
 }
 
+/** Errors with which another query may be answered. */
+const ofQueries: ReadonlySet<ErrorCode> = new Set([
+  "ENDPOINT_TIMEOUT",
+  "DEADLINE_EXCEEDED",
+  "ENDPOINT_FAILED",
+  "ENDPOINT_REJECTED_QUERY",
+]);
+
 /** A question of one request. */
 interface Open {
   readonly patterns: readonly AskedPattern[];
   /** The number of all triples, too. */
   readonly isCounted: boolean;
 }
+
+const onlyCount: Open = { patterns: [], isCounted: true };
 
 /** Contents of its answer. */
 interface Existing {
