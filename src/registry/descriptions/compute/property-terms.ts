@@ -90,10 +90,15 @@ async function splitByHost(run: Run, place: Place, { found, guesses }: Guessed):
   for (const [at, iri] of largest.entries()) {
     const rows = at < mostSeveral ? await rowsOf(run, hostsQuery(place, iri), mostPrefixes + 1) : undefined;
     const prefixes = rows?.map(commonPrefix) ?? [];
-    if (prefixes.length === 0 || prefixes.length > mostPrefixes || prefixes.includes("")) guesses.delete(iri);
+    if (prefixes.length === 0 || prefixes.length > mostPrefixes || !areApart(prefixes)) guesses.delete(iri);
     else guesses.set(iri, prefixes.toSorted());
   }
 }
+
+/** None begins another: an IRI that is counted behind two would make up for one that is behind none. */
+const areApart = (prefixes: readonly string[]): boolean =>
+  !prefixes.includes("") &&
+  prefixes.every((one, at) => !prefixes.some((other, place) => place !== at && other.startsWith(one)));
 
 const irisOf = (found: Guessed["found"], iri: string): number => found.get(iri)?.iris ?? 0;
 
