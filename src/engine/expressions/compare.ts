@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { compareMoments, utcSeconds } from "./date-times.ts";
-import { compareDurations, roughSeconds } from "./durations.ts";
+import { compareDurations, durationToText, roughSeconds } from "./durations.ts";
 import { ExpressionError } from "./expression-error.ts";
 import { compareNumbers, toNumber } from "./numbers.ts";
 import { type Value, valueOf } from "./values.ts";
@@ -136,7 +136,13 @@ function literalKey(term: RDF.Literal): SortKey {
     case "moment":
       return { rank: ranks.moment, value: value.type, exact: utcSeconds(value.moment), text: "", spelling: text };
     case "duration":
-      return { rank: ranks.duration, value: 0, exact: roughSeconds(value.duration), text: term.datatype.value + text };
+      return {
+        rank: ranks.duration,
+        value: 0,
+        exact: roughSeconds(value.duration),
+        text: durationToText(value.duration, "duration"),
+        spelling: term.datatype.value + text,
+      };
     default:
       return { rank: ranks.other, value: term.datatype.value, text };
   }

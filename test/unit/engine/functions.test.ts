@@ -140,6 +140,8 @@ it("terms of one value are told apart by the next key of ORDER BY", async () => 
     ['"1"^^xsd:integer', '"1.0"^^xsd:decimal', '"1E0"^^xsd:double', "1.00", "1"],
     ["9007199254740992", '"9007199254740992E0"^^xsd:double'],
     ["true", '"1"^^xsd:boolean'],
+    ['"PT24H"^^xsd:dayTimeDuration', '"P1D"^^xsd:dayTimeDuration', '"P1D"^^xsd:duration'],
+    ['"P1Y"^^xsd:yearMonthDuration', '"P12M"^^xsd:yearMonthDuration'],
     ['"2026-01-01T12:00:00Z"^^xsd:dateTime', '"2026-01-01T13:00:00+01:00"^^xsd:dateTime'],
   ];
   for (const terms of rows) {
