@@ -288,7 +288,7 @@ async function startWork(parts: ServedParts, command: CommandWork | undefined): 
   await jobs.start(measured(kindsOf(parts), metrics), { work });
   if (command === undefined) await startRepeated(parts);
   await shards?.start();
-  if (describes) registry.due.start();
+  if (describes) registry.due.start(state.soleOwner);
   await (command === undefined ? monitoring.monitor.start() : monitoring.monitor.load());
 }
 

@@ -256,9 +256,7 @@ export class Existence {
     this.#keep(question, open, { ...asked, ...existing, isSlow: clock.now() - asked.seenAt > slowCountMs });
     if (typeof answer !== "string") options.onAnswer?.(endpoint.id ?? endpoint.url, answer);
     if (contradiction !== undefined) options.onContradiction?.(contradiction);
-    // Perhaps it is the patterns that fail: of most changes the number of triples tells alone.
-    const isWorthCounting = typeof answer === "string" && ofQueries.has(answer) && open.isCounted;
-    if (isWorthCounting && open.patterns.length > 0) await this.#request({ ...question, patterns: [] }, onlyCount, options);
+    if (mayCountAlone(answer, open)) await this.#request({ ...question, patterns: [] }, onlyCount, options);
   }
 
   #contradictionIn(
@@ -331,6 +329,10 @@ const ofQueries: ReadonlySet<ErrorCode> = new Set([
   "ENDPOINT_FAILED",
   "ENDPOINT_REJECTED_QUERY",
 ]);
+
+/** Perhaps it is the patterns that fail: of most changes the number of triples alone gives notice. */
+const mayCountAlone = (answer: WholeAnswer | ErrorCode, { isCounted, patterns }: Open): boolean =>
+  typeof answer === "string" && ofQueries.has(answer) && isCounted && patterns.length > 0;
 
 /** A question of one request. */
 interface Open {

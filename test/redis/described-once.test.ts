@@ -52,7 +52,8 @@ it("two processes with facts on describe each endpoint once, and both know it", 
   await eventually(async () => expect(await Promise.all(services.map(openJobs))).toEqual([0, 0]));
   for (const server of servers) {
     const queries = describing(server);
-    expect(queries).toContain("SELECT (COUNT(*) AS ?n) WHERE { { SELECT * WHERE { ?s ?p ?o } LIMIT 20001 } }");
+    // The first question of a description: how many triples there are.
+    expect(queries.filter((query) => query.startsWith("SELECT (COUNT(*) AS ?n)"))).not.toEqual([]);
     expect(queries).toEqual([...new Set(queries)]);
   }
 });

@@ -180,7 +180,10 @@ export const hostileBodies: Readonly<Record<string, HostileCase>> = {
   "maxrows-hit-large": fixed({ "x-sparql-maxrows": "3000" }, large),
 
   virtuoso,
-  "virtuoso-tsv": tsvOnly('"x"\n"http://example.org/thing/0"\n', '"x"\n"urn:x:i"\n"l"\n5\n1500.0\n"a\\tb\\nc\\\\d\\"e"\n'),
+  "virtuoso-tsv": tsvOnly(
+    '"x"\n"http://example.org/thing/0"\n',
+    '"x"\n"urn:x:i"\n"l"\n5\n1500.0\n"a\\tb\\nc\\\\d\\"e"\n',
+  ),
   "whole-tsv": tsvOnly("?x\n<http://e/>\n", knownInTsv),
   "chunked-tsv": ({ request, response }) => {
     response.writeHead(200, { "content-type": "text/tab-separated-values" });
@@ -195,7 +198,9 @@ export const hostileBodies: Readonly<Record<string, HostileCase>> = {
     reply(
       response,
       { "content-type": "text/csv" },
-      request.body.includes("urn%3Ax%3Ai") ? 'x,b\r\nurn:x:i,b0\r\nl,b1\r\n5,b2\r\n1.5E3,b3\r\n"a\tb\nc\\d""e",b4\r\n' : "x\r\nb0\r\n",
+      request.body.includes("urn%3Ax%3Ai")
+        ? 'x,b\r\nurn:x:i,b0\r\nl,b1\r\n5,b2\r\n1.5E3,b3\r\n"a\tb\nc\\d""e",b4\r\n'
+        : "x\r\nb0\r\n",
     ),
 
   html: fixed(

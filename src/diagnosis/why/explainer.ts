@@ -197,20 +197,26 @@ function describedAt(
   return [...asked].flatMap((id) => terms?.descriptionVersion(id) ?? []);
 }
 
-/** Undecided when the query is none whose parts can be asked. */
-function openInquiry(options: ExplainerOptions, request: EmptyQuery, budget: ProbeBudget): Inquiry | FedwayError {
-  const { catalog, terms, planner, run, now } = options;
-  const { query: written, endpoint, federation } = request;
+/** The query as it is planned, with its parts; undecided when it is none whose parts can be asked. */
+function readParts({ planner }: ExplainerOptions, { query: text, endpoint, federation }: EmptyQuery) {
   const place = { endpointId: endpoint, federationId: federation };
-  const wanted = { text: written, ...place, strict: false, defaultGraphs: [], namedGraphs: [] };
+  const wanted = { text, ...place, strict: false, defaultGraphs: [], namedGraphs: [] };
   const { plan } = planner.plan(wanted);
   if (plan.kind === "rejected") return new FedwayError(plan.reason.code, plan.reason.message, plan.reason.details);
   const read = readIfLegal(wanted, planner);
-  if (read === undefined) return cannotAsk();
-  const { parsed: query, source, filled } = read;
-  if (query.form === "DESCRIBE" || query.outline.shortConstruct) return cannotAsk();
-  const parts = partsOf(query);
-  if (parts.length === 0 || parts.length > mostParts) return cannotAsk();
+  if (read === undefined || read.parsed.form === "DESCRIBE" || read.parsed.outline.shortConstruct) return cannotAsk();
+  const parts = partsOf(read.parsed);
+  return parts.length === 0 || parts.length > mostParts ? cannotAsk() : { plan, read, parts };
+}
+
+/** Undecided as `readParts`. */
+function openInquiry(options: ExplainerOptions, request: EmptyQuery, budget: ProbeBudget): Inquiry | FedwayError {
+  const { catalog, terms, run, now } = options;
+  const { query: written, endpoint, federation } = request;
+  const opened = readParts(options, request);
+  if (opened instanceof FedwayError) return opened;
+  const { plan, parts } = opened;
+  const { parsed: query, source, filled } = opened.read;
   const isFromPlace = endpoint === undefined && namesPlace(query, catalog);
   const target = isFromPlace ? { federationId: federation } : targetOf(plan, request);
   const members = federation === undefined ? undefined : catalog.federation(federation);

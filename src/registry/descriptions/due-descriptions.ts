@@ -63,13 +63,16 @@ export class DueDescriptions {
     this.#options = options;
   }
 
-  /** From now on, looks at entries: at those that are there, and when one comes, changes or is used. Not before the queue is started. */
-  start(): void {
+  /**
+   * From now on, looks at entries when they come, change or are used. Not before the queue is started.
+   * @param isAlone no other process does: those that are there are looked at now, not with the next turn of the schedule
+   */
+  start(isAlone: boolean): void {
     const { catalog, described } = this.#options;
     if (described === "off" || this.#ignore !== undefined) return;
     const look = (): void => this.#add(catalog.entries.filter((entry) => this.#isRegistered(entry)));
     this.#ignore = catalog.onChange(look);
-    look();
+    if (isAlone) look();
   }
 
   /** A query has asked these endpoints, by catalogue id. */

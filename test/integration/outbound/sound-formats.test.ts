@@ -58,9 +58,9 @@ describe("formats that an engine may get wrong", () => {
       expect(setting.server.requests(name)).toHaveLength(requests);
     }
   });
-  it.each(["tabs-tsv", "lines-tsv"])("are an error when known terms end their line: %s", (name) =>
-    shouldFail(setting.clientWith(), setting.send(name), ["ENDPOINT_NOT_SPARQL", "wrong-media-type"]),
-  );
+  it.each(["tabs-tsv", "lines-tsv"])("are an error when known terms end their line: %s", async (name) => {
+    await shouldFail(setting.clientWith(), setting.send(name), ["ENDPOINT_NOT_SPARQL", "wrong-media-type"]);
+  });
   it("are an error when a probe has found them wrong", async () => {
     const client = setting.clientWith();
     const endpoint = { id: "hostile", url: setting.server.url("virtuoso-tsv"), formats: [json] };

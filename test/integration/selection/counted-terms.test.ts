@@ -131,7 +131,7 @@ describe("are asked anew when a member", () => {
         expect(answerDifference(members.expected(count), answer)).toBeUndefined();
       },
       ({ query }) => {
-        if (query.includes("STRSTARTS")) throw new FedwayError("ENDPOINT_TIMEOUT", "The endpoint did not answer in time.");
+        if (query.includes("STRSTARTS")) throw new FedwayError("ENDPOINT_TIMEOUT", "It did not answer in time.");
       },
     ));
 

@@ -153,7 +153,9 @@ describe("with people and books described", () => {
 
   it("explains an empty answer alike whether or not the query declares its prefixes", async () => {
     const query = "SELECT ?n { SERVICE <people> { ?p x:name ?n ; x:nothing ?o } }";
-    const found = await Promise.all(["", "PREFIX x: <http://x.example/> "].map((prologue) => asked(query, {}, prologue)));
+    const found = await Promise.all(
+      ["", "PREFIX x: <http://x.example/> "].map((prologue) => asked(query, {}, prologue)),
+    );
     expect(found.map(({ diagnosis }) => [diagnosis?.code, diagnosis?.where?.line])).toEqual([
       ["EMPTY_TERM", 1],
       ["EMPTY_TERM", 1],

@@ -79,11 +79,14 @@ async function disagreement(
     refusal(path, query),
     checked(query, endpoint),
   ]);
-  const isRepaired = repairs.some(({ applied }) => applied);
+  const applied = repairs.filter((repair) => repair.applied);
+  const isRepaired = applied.length > 0;
+  // Both declare prefixes that have one meaning.
+  const isFilled = isRepaired && applied.every(({ kind }) => kind === "prefix-missing");
   const refusedThen = isRepaired ? await refusal(path, repaired) : refused;
   const ran = refused === undefined;
   const agrees = valid === (refusedThen === undefined) && diagnosis?.code === refusedThen;
-  if (agrees && (isRepaired ? !ran : repaired === query)) return { ran, difference: undefined };
+  if (agrees && (isRepaired ? isFilled || !ran : repaired === query)) return { ran, difference: undefined };
   const difference = `run: ${refused}, then ${refusedThen}; check: ${valid} ${diagnosis?.code}; ${repaired}`;
   return { ran, difference };
 }

@@ -106,19 +106,19 @@ it.each<readonly [string, Situation, boolean]>([
   ["never described, where hosted ones alone are", { described: "hosted" }, false],
 ])("a query used a public endpoint that is %s", async (_name, situation, isDue) => {
   const { due, requests } = opened(situation);
-  due.start();
+  due.start(true);
   due.used(["people", "unknown"]);
   due.used(["people"]);
   await due.close();
   expect(requests.map((how) => "isPolite" in how && how.isPolite)).toEqual(isDue ? [true] : []);
 });
 
-it("entries are looked at from the start on, and nothing is before it or after the end", async () => {
+it("entries are looked at when they come, and nothing is before the start or after the end", async () => {
   const { due, requests, change } = opened(own);
   due.used(["people"]);
   change();
+  due.start(false);
   expect(requests).toEqual([]);
-  due.start();
   change();
   await eventually(() => expect(requests).toEqual([{ priority: -1, again: true, isPolite: false }]));
   await due.close();
@@ -143,7 +143,7 @@ it.each([
   ["all, and this one was", { ...hosted, began: day, ended: day }, []],
 ] as const)("a hosted endpoint is being described for the first time, where %s are", async (_, situation, first) => {
   const { due, clock, requests } = opened(situation);
-  due.start();
+  due.start(true);
   await due.close();
   expect(requests).toHaveLength(first.length);
   expect(await due.describedFirst()).toEqual(first);
