@@ -27,7 +27,7 @@ beforeAll(async () => {
   const text = describedText(shape);
   [virtuoso, fuseki] = await Promise.all([
     // Time enough to list its graphs on a slow machine: what is judged here is its cap of rows.
-    startVirtuoso({ graphs: { [dataGraph]: text }, maxRows: 1_000, maxExecutionSeconds: 10 }),
+    startVirtuoso({ graphs: { [dataGraph]: text }, maxRows: 1_000, maxExecutionSeconds: 60 }),
     startFuseki({ data: text }),
   ]);
   describer = createEndpointDescriber();
