@@ -120,6 +120,10 @@ export function defineTool<const Input extends TObject>(definition: ToolDefiniti
     annotations: { ...reading, ...annotations },
     profiles,
     aliasOf,
-    call: async (given, call) => writeReply(await definition.run(readArguments(definition, given), call), call.hint),
+    async call(given, call) {
+      const { args, notes } = readArguments(definition, given);
+      const reply = await definition.run(args, call);
+      return writeReply({ ...reply, notes: [...notes, ...(reply.notes ?? [])] }, call.hint);
+    },
   };
 }

@@ -1,19 +1,23 @@
-import { estimateTokens } from "../token-estimate.ts";
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { TObject } from "typebox";
-import { FedwayError, toProblem } from "../errors/fedway-error.ts";
-import type { Admission } from "../query/admission.ts";
+import { sizedByKey } from "../cache-size.ts";
+import { FedwayError, type Problem, toProblem } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import { visible } from "../html.ts";
+import type { Admission } from "../query/admission.ts";
+import { estimateTokens } from "../token-estimate.ts";
 import { writeReply } from "./reply.ts";
-import type {
-  Caller,
-  CallerIdentity,
-  Hint,
-  OutputFields,
-  Tool,
-  ToolAnnotations,
-  ToolAnswer,
-  ToolProfile,
+import {
+  type Caller,
+  type CallerIdentity,
+  type Hint,
+  holderOf,
+  type OutputFields,
+  type Tool,
+  type ToolAnnotations,
+  type ToolAnswer,
+  type ToolProfile,
 } from "./tool.ts";
 
 /** Clients cut answers at about 25,000 tokens, text and data together. */
@@ -72,10 +76,11 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
   const inProfile = on.filter(({ profiles }) => profiles.includes(profile));
   const hint = createHint(inProfile);
   const byName = new Map(on.map((tool) => [tool.name, tool]));
+  const failed = new FailedCalls(hint);
   /** @throws FedwayError `TOOL_UNKNOWN`, and the refusal of a caller who may not change what the tool changes */
-  const toolFor = (name: string, { requireWrite }: Caller): Tool => {
+  const toolFor = (name: string, given: unknown, { requireWrite }: Caller): Tool => {
     const tool = byName.get(name);
-    if (tool === undefined) throw unknownTool(name, inProfile);
+    if (tool === undefined) throw unknownTool(name, given, { tools: inProfile, hint });
     if (!tool.annotations.readOnlyHint) requireWrite?.();
     return tool;
   };
@@ -94,8 +99,12 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
       let requests = 0;
       try {
         caller.count?.();
-        const tool = toolFor(name, caller);
-        observed = observe?.({ ...caller, tool: name, isOpen: tool.annotations.openWorldHint });
+        const tool = toolFor(name, given, caller);
+        observed = observe?.({
+          ...caller,
+          tool: name,
+          isOpen: tool.annotations.openWorldHint,
+        });
         const trace = observed?.context ?? caller.trace;
         const answer = await admitted({ ...caller, trace, tool: name }, admission, async (inside) => {
           const before = inside.admitted?.requests.spent ?? 0;
@@ -106,13 +115,14 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
           }
         }).then((called) => legible(bounded(called)));
         observed?.end(answer.problem?.code, requests);
-        return answer;
+        return failed.answered(answer, { name, given, caller });
       } catch (error) {
         const problem = toProblem(error);
         if (problem.code === "INTERNAL") onDefect?.(error);
         observed?.end(problem.code, requests);
         const data = { status: "failed" };
-        return writeReply({ status: "status: failed", cause: problem, data, failed: true }, hint);
+        const answer = writeReply({ status: "status: failed", cause: problem, data, failed: true }, hint);
+        return failed.answered(answer, { name, given, caller });
       }
     },
   };
@@ -126,7 +136,13 @@ async function admitted<T>(
 ): Promise<T> {
   const { owner: client, signal } = caller;
   if (caller.admitted || !admission) return run(caller);
-  const call = await admission.enter({ client, what: tool, characters: 0, timeoutMs: waitMs, signal });
+  const call = await admission.enter({
+    client,
+    what: tool,
+    characters: 0,
+    timeoutMs: waitMs,
+    signal,
+  });
   try {
     return await run({ ...caller, admitted: call, signal: call.signal });
   } finally {
@@ -155,7 +171,10 @@ export function createHint(tools: readonly Pick<Tool, "name" | "input" | "aliasO
 function listed({ name, title, text, input, annotations }: Tool, hint: Hint, isBrief: boolean): ListedTool {
   const properties = Object.entries(input.properties).map(([argument, schema]) => {
     const { description } = schema as { readonly description?: string };
-    const fields = Object.entries({ ...schema, ...(description !== undefined && { description: hint(description) }) });
+    const fields = Object.entries({
+      ...schema,
+      ...(description !== undefined && { description: hint(description) }),
+    });
     const shown = fields.filter(([key]) => !isBrief || !/^(?:minLength|maxLength|default)$/.test(key));
     return [argument, Object.fromEntries(shown)] as const;
   });
@@ -173,12 +192,89 @@ const outputSchema = (fields: OutputFields): object => ({
   properties: Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, { type: [type, "null"] }])),
 });
 
-function unknownTool(name: string, tools: readonly Tool[]): FedwayError {
+/** The tool that a query is for, else one with a similar name, else with a word of it. */
+function unknownTool(
+  name: string,
+  given: unknown,
+  { tools, hint }: { tools: readonly Tool[]; hint: Hint },
+): FedwayError {
   const names = tools.map((tool) => tool.name);
-  const [best] = nearest(name, names, 1);
+  const words = name
+    .slice(0, 64)
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  const similar = [
+    ...nearest(name, names, 1),
+    ...names.filter((each) => each.split("_").some((part) => words.includes(part))),
+  ];
+  const best = (isQueryIn(given) ? hint("{run_query}") : undefined) ?? similar[0];
   return new FedwayError("TOOL_UNKNOWN", `There is no tool "${name.slice(0, 64).replaceAll(/\p{Cc}/gu, " ")}".`, {
     next: best === undefined ? `The tools are ${names.join(", ")}.` : `Did you mean ${best}?`,
   });
+}
+
+const isQueryIn = (given: unknown): boolean =>
+  typeof given === "object" &&
+  Object.values(given ?? {}).some(
+    (value) => typeof value === "string" && value.includes("{") && /\b(?:SELECT|ASK|CONSTRUCT)\b/i.test(value),
+  );
+
+/**
+ * Calls that failed. The same call of the same client and session once more gets another answer: the whole of the suggested query, else
+ * another tool.
+ */
+class FailedCalls {
+  readonly #known = new LRUCache<string, true>(sizedByKey(1));
+  readonly #hint: Hint;
+
+  constructor(hint: Hint) {
+    this.#hint = hint;
+  }
+
+  /** The answer of a call, with another next step where the same one failed before. */
+  answered(
+    answer: ToolAnswer,
+    call: {
+      readonly name: string;
+      readonly given: unknown;
+      readonly caller: Caller;
+    },
+  ) {
+    const { problem, data } = answer;
+    if (problem === undefined && data["status"] !== "failed") return answer;
+    const { name, given, caller } = call;
+    const whole = JSON.stringify([holderOf(caller), name, given]);
+    const key = createHash("sha256").update(whole).digest("base64url");
+    if (!this.#known.has(key)) {
+      this.#known.set(key, true);
+      return answer;
+    }
+    const { code, suggested } = problem ?? (data["diagnosis"] as Problem | undefined) ?? {};
+    const next = suggested === undefined ? this.#otherTool(name, code) : "Send the suggested query.";
+    if (next === undefined) return answer;
+    const cause = `repeated: This very call failed before (${code ?? "failed"}), and does so each time.`;
+    const lines = [
+      "status: failed",
+      cause,
+      ...(suggested === undefined ? [] : ["suggested:", suggested]),
+      `next: ${next}`,
+    ];
+    return {
+      text: lines.join("\n"),
+      data: { ...data, next },
+      problem: problem && { ...problem, next },
+    };
+  }
+
+  #otherTool(name: string, code: string | undefined): string | undefined {
+    const isPlaceWrong = code === "ENDPOINT_UNKNOWN" || name.startsWith("describe");
+    const steps = [
+      ...(isPlaceWrong ? [] : ["{describe_endpoint} shows classes and properties; write the query anew with these."]),
+      "{find_endpoints} with the question in plain words names endpoints and terms.",
+      "{search_terms} finds terms by their words.",
+    ];
+    return steps.filter((step) => !step.startsWith(`{${name}}`)).flatMap((step) => this.#hint(step) ?? [])[0];
+  }
 }
 
 const legibleValue = (_name: string, value: unknown): unknown => (typeof value === "string" ? visible(value) : value);

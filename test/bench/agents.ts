@@ -9,6 +9,7 @@ import { runToolsBench } from "./agents/tools.ts";
 import { runTypesBench } from "./agents/types.ts";
 import { runValuesBench } from "./agents/values.ts";
 import { runViewsBench } from "./agents/views.ts";
+import { runWeakBench } from "./agents/weak.ts";
 import { runWhyNotBench } from "./agents/why-not.ts";
 
 /** A part of the agents' side that is measured. */
@@ -26,6 +27,7 @@ const parts: Readonly<Record<string, Part>> = {
   types: runTypesBench,
   values: runValuesBench,
   views: runViewsBench,
+  weak: runWeakBench,
   "why-not": runWhyNotBench,
 };
 

@@ -14,7 +14,7 @@ const tool = {
   }),
 };
 
-const read = (given: unknown) => readArguments(tool, given);
+const read = (given: unknown) => readArguments(tool, given).args;
 
 function refusal(given: unknown): string {
   try {
@@ -41,6 +41,46 @@ describe("arguments as models send them", () => {
     ["all of it as JSON text", '{"question":"q","limit":"3"}', { question: "q", limit: 3 }],
   ])("takes %s", (_what, given, expected) => {
     expect(read(given)).toMatchObject(expected);
+  });
+
+  const select = 'SELECT * { ?s ?p "x" }';
+  it.each([
+    ["another name", { sparql: select }],
+    ["a list of one by another name", { queries: [select] }],
+    ["a wrapper", { arguments: { query: select } }],
+    ["a wrapper as JSON text, with the name of the tool", { name: "run", parameters: JSON.stringify({ q: select }) }],
+    ["the call in the query", { query: JSON.stringify({ name: "run", arguments: { query: select } }) }],
+    ["a fenced call", { query: `\`\`\`json\n${JSON.stringify({ query: select })}\n\`\`\`` }],
+    ["a call that is not closed", { query: `{"query": "${select}"` }],
+    ["a call as a function", { query: `run(query="${select}", endpoint="here")` }],
+    ["an assignment", { query: `query=${select}` }],
+    ["JSON of the text", { query: JSON.stringify(select) }],
+  ])("takes the query from %s", (_what, given) => {
+    const { Optional, Object: object, String: string } = Type;
+    const input = object({ query: string(), endpoint: Optional(string()) });
+    expect(readArguments({ name: "run", input }, given).args.query).toBe(select);
+  });
+
+  it("notes other names, and says first what a call is about", () => {
+    const input = Type.Object({ query: Type.Optional(Type.String()), endpoint: Type.Optional(Type.String()) });
+    const given = { sql: "SELECT", dataset: "people" };
+    expect(readArguments({ name: "run", input }, given)).toEqual({
+      args: { query: "SELECT", endpoint: "people" },
+      notes: ["The argument sql was read as query.", "The argument dataset was read as endpoint."],
+    });
+    expect(() => readArguments({ name: "run", input }, { nothing: 1 })).toThrow(
+      expect.objectContaining({ details: { next: "Call run(query, endpoint?)." } }),
+    );
+  });
+
+  it.each([
+    'SELECT * { ?s ?p "x" }',
+    "PREFIX q: <http://x/> SELECT * { ?s q:p ?o }",
+    "# query: all\nASK { ?s ?p 1 }",
+    "BASE <http://x/> SELECT * { ?s <q> ?o }",
+  ])("takes a legal query as it is: %s", (query) => {
+    const input = Type.Object({ query: Type.String() });
+    expect(readArguments({ name: "run", input }, { query })).toEqual({ args: { query }, notes: [] });
   });
 
   it.each([["a,b"], [["a", "b"]], ['["a","b"]'], [" a , b ,"]])("reads the list %j", (endpoints) => {

@@ -56,6 +56,42 @@ describe("a toolbox", () => {
     }
   });
 
+  it("knows the tool that a query is for, and those with a word in common", async () => {
+    const run = answering("run_query", async () => said("ran"));
+    const box = createToolbox([look, run], { profile: "full" });
+    const next = async (name: string, given: object) => (await box.call(name, given, caller)).data["next"];
+    expect(await next("sparql", { text: "SELECT * { ?s ?p ?o }" })).toBe("Did you mean run_query?");
+    expect(await next("execute_query", {})).toBe("Did you mean run_query?");
+    expect(await next("sparql", { text: "who?" })).toBe("The tools are look_up, run_query.");
+  });
+
+  it("answers a call that failed before with the suggested query, else with another tool", async () => {
+    const suggested = "x".repeat(10_000);
+    const refused = (name: string, details: object) =>
+      answering(name, async () => {
+        throw new FedwayError("QUERY_SYNTAX", "Not understood.", details);
+      });
+    const find = answering("find_endpoints", async () => said("found"));
+    const box = createToolbox([refused("run_query", { suggested }), refused("check_query", {}), find], {
+      profile: "full",
+    });
+    const twice = async (name: string, given: object, other: typeof caller) => {
+      const { text: first } = await box.call(name, given, caller);
+      return { first, second: (await box.call(name, given, other)).text };
+    };
+    const query = await twice("run_query", { word: "a" }, caller);
+    expect([query.first.includes(suggested), query.second.includes(suggested)]).toEqual([false, true]);
+    const check = await twice("check_query", { word: "a" }, caller);
+    expect(check.second).toMatch(/failed before.*\nnext: find_endpoints/s);
+    // Other arguments, another client, a call that did not fail.
+    expect(await box.call("check_query", { word: "b" }, caller)).toMatchObject({ text: check.first });
+    expect(await box.call("check_query", { word: "a" }, { ...caller, owner: "you" })).toMatchObject({
+      text: check.first,
+    });
+    const found = await twice("find_endpoints", {}, caller);
+    expect(found.second).toBe(found.first);
+  });
+
   it("keeps answers below what clients cut, whatever they are made of", async () => {
     for (const long of ["word ".repeat(200_000), "\u{1F600}".repeat(200_000), '"'.repeat(500_000)]) {
       const box = createToolbox([answering("talk", async () => said(long))], { profile: "full" });
