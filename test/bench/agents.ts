@@ -4,6 +4,7 @@ import { runEvaluateBench } from "./agents/evaluate.ts";
 import { runGrammarBench } from "./agents/grammar.ts";
 import { runLinkingBench } from "./agents/linking.ts";
 import { runLiteralBench } from "./agents/literal.ts";
+import { runPublicBench } from "./agents/public.ts";
 import { runRecoverBench } from "./agents/recover.ts";
 import { runToolsBench } from "./agents/tools.ts";
 import { runTypesBench } from "./agents/types.ts";
@@ -22,6 +23,7 @@ const parts: Readonly<Record<string, Part>> = {
   grammar: runGrammarBench,
   linking: runLinkingBench,
   literal: runLiteralBench,
+  public: runPublicBench,
   recover: runRecoverBench,
   tools: runToolsBench,
   types: runTypesBench,

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { publishedFacts, type PublishedFacts } from "./published/published-facts.ts";
+import { publishedFacts, type PublishedFacts, withShapes } from "./published/published-facts.ts";
 import { parsedJson } from "../../values.ts";
 import type { Catalog, CatalogDocument, CatalogProblem } from "./catalog.ts";
 import { documentBounds, documentKey, keyOfItem, parseDocument, toProblem } from "./document.ts";
@@ -14,6 +14,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { parseFactsFile } from "./published/facts-file.ts";
+import { parseShapesFile, publishedShapes } from "./published/shapes-file.ts";
 
 /** Where the catalogue lies and what its relative URLs mean. */
 export interface LoadCatalogOptions {
@@ -151,6 +152,8 @@ function decode(bytes: Buffer): string {
 const maxPublishedFiles = 5_000;
 const maxPublishedBytes = 1_000_000;
 const maxPublishedTerms = 200_000;
+/** 12 MB in memory. */
+const maxPublishedShapes = 20_000;
 
 /** Published facts, and the files that could not be used. */
 interface PublishedFiles {
@@ -159,31 +162,66 @@ interface PublishedFiles {
 }
 
 /**
- * Reads the `*.json` files of folders in name order, one endpoint a file; of two for the same URL the first is kept. A
- * folder that is not there has none.
+ * Reads the `*.json` files of folders, and those of their folder `shapes`, in name order, one endpoint a file; of two for the same
+ * URL the first is kept. A folder that is not there has none.
  */
 export async function readPublished(folders: readonly string[]): Promise<PublishedFiles> {
-  const facts = new Map<string, PublishedFacts>();
   const problems: CatalogProblem[] = [];
-  let terms = 0;
+  const facts = await readFactsIn(folders, problems, {
+    read: (text) => publishedFacts(parseFactsFile(text)),
+    sizeOf: ({ terms }) => terms.size,
+    most: maxPublishedTerms,
+    what: "classes and properties",
+  });
+  const shapeFolders = folders.map((folder) => join(folder, "shapes"));
+  const shapes = await readFactsIn(shapeFolders, problems, {
+    read(text) {
+      const { url, asOf, sources, like = [], ...file } = parseShapesFile(text);
+      const own = publishedShapes(file);
+      return { url, like, own, alone: publishedFacts({ format: 1, url, asOf, sources }) };
+    },
+    sizeOf: ({ own }) => own.length,
+    most: maxPublishedShapes,
+    what: "shapes",
+  });
+  for (const [url, { like, own, alone }] of shapes) {
+    const ofLike = like.flatMap((other) => shapes.get(other)?.own ?? []);
+    facts.set(url, withShapes(facts.get(url) ?? alone, own, ofLike));
+  }
+  return { facts: [...facts.values()], problems };
+}
+
+/** How one kind of published files is read. */
+interface PublishedKind<Read> {
+  readonly read: (text: string) => Read;
+  readonly sizeOf: (read: Read) => number;
+  /** Size of all together; further files are problems. */
+  readonly most: number;
+  readonly what: string;
+}
+
+/** By URL. */
+async function readFactsIn<Read extends { readonly url: string }>(
+  folders: readonly string[],
+  problems: CatalogProblem[],
+  { read, sizeOf, most, what }: PublishedKind<Read>,
+): Promise<Map<string, Read>> {
+  const found = new Map<string, Read>();
+  let size = 0;
   for (const folder of new Set(folders)) {
-    const names = await readdir(folder).catch(() => []);
-    for (const name of names
-      .filter((each) => each.endsWith(".json"))
-      .toSorted()
-      .slice(0, maxPublishedFiles)) {
+    const names = (await readdir(folder).catch(() => [])).filter((each) => each.endsWith(".json"));
+    for (const name of names.toSorted().slice(0, maxPublishedFiles)) {
       const file = join(folder, name);
       try {
         if ((await stat(file)).size > maxPublishedBytes) throw new RangeError("The file is larger than 1 MB.");
-        const read = publishedFacts(parseFactsFile(await readFile(file, "utf8")));
-        terms += read.terms.size;
-        if (terms > maxPublishedTerms)
-          throw new RangeError(`The files have more than ${maxPublishedTerms} classes and properties.`);
-        if (!facts.has(read.url)) facts.set(read.url, read);
+        const facts = read(await readFile(file, "utf8"));
+        size += sizeOf(facts);
+        if (size > most) throw new RangeError(`The files have more than ${most} ${what}.`);
+        if (!found.has(facts.url)) found.set(facts.url, facts);
       } catch (error) {
         problems.push({ file, reason: error instanceof Error ? error.message : String(error) });
       }
     }
   }
-  return { facts: [...facts.values()], problems };
+  return found;
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -20,11 +20,28 @@ const collected = (id: string, more: object = {}) => ({
 describe("the facts that are shipped", () => {
   it("can be read and belong to entries, with their sources", async () => {
     const catalog = await loadCatalog({ dirs: [{ path: catalogDir }], published: [shipped], baseUrl: "http://h:1" });
-    const names = (await readdir(shipped)).map((name) => name.replace(".json", ""));
+    const names = (await readdir(shipped))
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => name.replace(".json", ""));
     expect(catalog.problems).toEqual([]);
     expect(names.length).toBeGreaterThan(70);
     expect(catalog.published.ids).toEqual(names.toSorted());
     expect(catalog.published.facts("uniprot")?.provenance).toMatch(/^published, as of 2026-11-26, from \S+\/\S+ and/);
+  });
+  it("have shapes of terms that stand together, also those of endpoints like them", async () => {
+    const { published } = await loadCatalog({
+      dirs: [{ path: catalogDir }],
+      published: [shipped],
+      baseUrl: "http://h:1",
+    });
+    const shapesAt = (id: string) => published.facts(id)?.shapes ?? [];
+    const shaped = published.ids.filter((id) => shapesAt(id).length > 0);
+    expect(shaped).toHaveLength(59);
+    expect(shapesAt("qlever-wikidata")).toEqual(shapesAt("wikidata"));
+    expect(shapesAt("wikidata")[0]?.typeBy).toBe("http://www.wikidata.org/prop/direct/P31");
+    const known = published.facts("bgee")?.terms;
+    for (const { steps } of shapesAt("bgee"))
+      for (const { property } of steps) expect(known?.has(`p ${property}`)).toBe(true);
   });
   it.each([
     ["http://query.wikidata.org/sparql", "wikidata", "alias"],
@@ -71,5 +88,90 @@ describe("a refresh", () => {
     );
     const { facts, problems } = await readPublished([join(folder, "published"), join(folder, "missing")]);
     expect([facts.length, problems]).toEqual([1, [{ file: path, reason: expect.stringContaining("/format") }]]);
+  });
+  it("writes shapes beside the facts, which have their terms then", async () => {
+    const folder = newFolder();
+    const file = join(folder, "shapes.txt");
+    const shaped = {
+      id: "a",
+      url: "https://a.example/sparql",
+      queries: 3,
+      terms: ["http://v/A", "http://v/p", "http://v/B", "http://v/q", "http://v/g"],
+      shapes: [
+        {
+          of: 0,
+          chain: [
+            [1, 2],
+            [3, null, "^*"],
+          ],
+          uses: 2,
+          src: [1],
+          graph: [4],
+        },
+      ],
+      models: [{ star: [[3, 2, "="]], src: [1] }],
+    };
+    const endpoints = [shaped, { id: "b", url: "https://b.example/sparql", like: ["a", "unknown"] }];
+    const sources = [{ ...source, repo: "not/used" }, source];
+    await refresh(folder, collected("a"));
+    const text = JSON.stringify({ format: 1, asOf: "2026-03-05", sources, endpoints });
+    await writeFile(file, text);
+    const refreshed = await refreshPublished(file, join(folder, "published"));
+    expect(refreshed).toEqual({ written: ["a", "b"], unchanged: 0 });
+    const { facts, problems } = await readPublished([join(folder, "published")]);
+    expect(problems).toEqual([]);
+    const [a, b] = facts;
+    expect(a?.shapes).toEqual(b?.shapes);
+    expect(a?.shapes).toEqual([
+      {
+        form: "chain",
+        of: "http://v/A",
+        steps: [
+          { property: "http://v/p", class: "http://v/B", isInverse: false, repeated: "" },
+          { property: "http://v/q", class: undefined, isInverse: true, repeated: "*" },
+        ],
+        uses: 2,
+        typeBy: undefined,
+        graphs: ["http://v/g"],
+      },
+      {
+        form: "star",
+        of: undefined,
+        steps: [{ property: "http://v/q", value: "http://v/B", isInverse: false, repeated: "" }],
+        uses: 0,
+        typeBy: undefined,
+        graphs: undefined,
+      },
+    ]);
+    expect([...(a?.terms.values() ?? [])].map(({ kind, iri, uses }) => `${kind} ${iri} ${uses}`)).toEqual([
+      "class http://v/A 2",
+      "property http://v/p 2",
+      "class http://v/B 2",
+      "property http://v/q 2",
+    ]);
+    expect([a?.provenance, b?.provenance, b?.terms.size]).toEqual([
+      "published, as of 2026-03-04, from a/b",
+      "published, as of 2026-03-05",
+      0,
+    ]);
+  });
+  it.each([
+    ["a number of no term", { shapes: [{ star: [[1]], uses: 1 }] }, "no term 1"],
+    ["a negative number", { shapes: [{ star: [[-1]], uses: 1 }] }, "no term -1"],
+    ["a name for a number", { shapes: [{ star: [["length"]], uses: 1 }] }, 'no term "length"'],
+    ["an unknown mark", { shapes: [{ star: [[0, null, "/"]], uses: 1 }] }, 'no mark "/"'],
+    ["too many steps", { shapes: [{ star: Array.from({ length: 9 }, () => [0]), uses: 1 }] }, "/shapes/0/star"],
+    ["too many shapes", { shapes: Array.from({ length: 1_001 }, () => ({ star: [[0]], uses: 1 })) }, "/shapes"],
+    ["another format", { format: 2 }, "/format"],
+  ])("leaves out a file of shapes with %s", async (_, fields, reason) => {
+    const folder = newFolder();
+    await refresh(folder, collected("a"));
+    const shapes = join(folder, "published", "shapes");
+    await mkdir(shapes);
+    const file = { format: 1, url: "https://a.example/sparql", asOf: "2026-01-01", terms: ["http://v/p"], sources: [] };
+    await writeFile(join(shapes, "a.json"), JSON.stringify({ ...file, ...fields }));
+    const { facts, problems } = await readPublished([join(folder, "published")]);
+    expect(facts.map(({ shapes: read }) => read)).toEqual([[]]);
+    expect(problems).toEqual([{ file: join(shapes, "a.json"), reason: expect.stringContaining(reason) }]);
   });
 });

@@ -1,5 +1,7 @@
+import { iriParts } from "../../../rdf/display-text.ts";
 import type { KnownCount, KnownSchema } from "../../model/schema.ts";
 import type { FactsFile } from "./facts-file.ts";
+import type { PublishedShape } from "./shapes-file.ts";
 
 /** Published facts about one class or property of an endpoint. */
 export interface PublishedTerm {
@@ -43,6 +45,8 @@ export interface PublishedFacts {
   readonly vocabularies: ReadonlySet<string>;
   /** Uses of IRIs by what they begin with. */
   readonly resourceSpaces: ReadonlyMap<string, number>;
+  /** Terms that stand together in published queries, most used first, then in published models. */
+  readonly shapes: readonly PublishedShape[];
 }
 
 /** Key of a class or property among published terms. */
@@ -102,7 +106,34 @@ export function publishedFacts(file: FactsFile): PublishedFacts {
     terms,
     vocabularies,
     resourceSpaces,
+    shapes: [],
   };
+}
+
+/**
+ * The facts with shapes: those of the endpoint itself, whose terms it has then, and those of endpoints like it.
+ */
+export function withShapes(
+  facts: PublishedFacts,
+  own: readonly PublishedShape[],
+  ofLike: readonly PublishedShape[],
+): PublishedFacts {
+  const terms = new Map(facts.terms);
+  const vocabularies = new Set(facts.vocabularies);
+  for (const { of, steps, uses } of own) {
+    const add = (kind: PublishedTerm["kind"], iri: string | undefined): void => {
+      const known = iri === undefined ? undefined : terms.get(publishedKey(kind, iri));
+      if (iri === undefined || (known !== undefined && known.uses >= uses)) return;
+      terms.set(publishedKey(kind, iri), { kind, iri, count: known?.count, uses });
+      vocabularies.add(iriParts(iri).namespace);
+    };
+    add("class", of);
+    for (const step of steps) {
+      add("property", step.property);
+      add("class", step.class);
+    }
+  }
+  return { ...facts, terms, vocabularies, shapes: [...own, ...ofLike] };
 }
 
 function prefixesOf({ prefixes = {} }: FactsFile): ReadonlyMap<string, PublishedPrefix> {

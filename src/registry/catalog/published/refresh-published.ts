@@ -16,6 +16,7 @@ import {
   termFacts,
   urlLists,
 } from "./facts-file.ts";
+import { parseShapesFile, publishedShapes, shapeLists } from "./shapes-file.ts";
 
 const termSchema = Type.Object({ iri, ...termFacts.properties });
 
@@ -44,6 +45,25 @@ const collection = Compile(
 
 type Collected = Static<typeof collected>;
 
+const shaped = Type.Object({
+  id: collected.properties.id,
+  url: iri,
+  like: Type.Optional(Type.Array(Type.String())),
+  ...shapeLists,
+});
+
+/** A collection of shapes; `sources` are of all of them. */
+const shapeCollection = Compile(
+  Type.Object({
+    format: Type.Literal(1),
+    asOf: Type.String(),
+    sources: Type.Array(sourceSchema),
+    endpoints: Type.Array(shaped, { maxItems: 5_000 }),
+  }),
+);
+
+type Shaped = Static<typeof shaped>;
+
 /** Result of a refresh, by file name without its ending. */
 export interface Refreshed {
   readonly written: readonly string[];
@@ -51,15 +71,17 @@ export interface Refreshed {
 }
 
 /**
- * Writes the facts of a collection as one file an endpoint; files of endpoints that it does not have stay, with their date.
+ * Writes a collection of facts, or one of shapes, as one file an endpoint; files of endpoints that it does not have stay, with
+ * their date.
  * @throws FedwayError `REQUEST_INVALID` when the collection cannot be read; nothing is changed then
  */
 export async function refreshPublished(collectionFile: string, folder: string): Promise<Refreshed> {
-  const files = filesOf(await readFile(collectionFile, "utf8").catch(refuse("cannot be read")));
-  await makeFolder(folder);
+  const { files, isOfShapes } = filesOf(await readFile(collectionFile, "utf8").catch(refuse("cannot be read")));
+  const place = isOfShapes ? join(folder, "shapes") : folder;
+  await makeFolder(place);
   const written: string[] = [];
   for (const [id, text] of files) {
-    const path = join(folder, `${id}.json`);
+    const path = join(place, `${id}.json`);
     if ((await readFile(path, "utf8").catch(() => undefined)) === text) continue;
     await writeFile(path, text);
     written.push(id);
@@ -67,18 +89,61 @@ export async function refreshPublished(collectionFile: string, folder: string): 
   return { written, unchanged: files.size - written.length };
 }
 
-function filesOf(text: string): ReadonlyMap<string, string> {
+/** Texts of the files by id. */
+interface Files {
+  readonly files: ReadonlyMap<string, string>;
+  readonly isOfShapes: boolean;
+}
+
+function filesOf(text: string): Files {
   try {
     const value: unknown = JSON.parse(text);
-    if (!collection.Check(value)) {
-      const [first] = collection.Errors(value);
-      throw new TypeError(`${first?.instancePath ?? "/"} ${first?.message ?? "does not fit"}`);
+    if (typeof value === "object" && value !== null && "endpoints" in value) {
+      return { files: shapeFiles(value), isOfShapes: true };
     }
-    return new Map(value.facts.map((each) => [each.id, checked(fileOf(each, value.asOf))] as const));
+    if (!collection.Check(value)) throw fault(collection.Errors(value));
+    const files = new Map(value.facts.map((each) => [each.id, checked(fileOf(each, value.asOf))] as const));
+    return { files, isOfShapes: false };
   } catch (error) {
-    return refuse("is no collection of published facts")(error);
+    return refuse("is no collection of published facts or shapes")(error);
   }
 }
+
+function shapeFiles(value: object): Files["files"] {
+  if (!shapeCollection.Check(value)) throw fault(shapeCollection.Errors(value));
+  const { asOf, sources, endpoints } = value;
+  const urls = new Map(endpoints.map(({ id, url }) => [id, url]));
+  const files = endpoints.map((each) => {
+    const text = factsFileText(shapesFileOf(each, { asOf, urls, sources: sourcesOf(each, sources) }));
+    publishedShapes(parseShapesFile(text));
+    return [each.id, text] as const;
+  });
+  return new Map(files);
+}
+
+type Sources = FactsFile["sources"];
+
+/** Those that its shapes are from. */
+const sourcesOf = ({ shapes = [], models = [] }: Shaped, all: Sources): Sources => {
+  const places = new Set([...shapes, ...models].flatMap(({ src = [] }) => src));
+  return all.filter((_, at) => places.has(at));
+};
+
+interface ShapesAbout {
+  readonly asOf: string;
+  readonly urls: ReadonlyMap<string, string>;
+  readonly sources: Sources;
+}
+
+function shapesFileOf({ url, like = [], typeBy, terms, shapes, models }: Shaped, about: ShapesAbout): object {
+  const bare = (all: Shaped["shapes"] = []) => filled(all.map(({ src: _, ...each }) => each));
+  const fields = { typeBy, terms, shapes: bare(shapes), models: bare(models) };
+  const others = filled(like.flatMap((id) => about.urls.get(id) ?? []));
+  return { format: 1, url, asOf: about.asOf, like: others, ...fields, sources: about.sources };
+}
+
+const fault = ([first]: readonly { readonly instancePath: string; readonly message: string }[]): TypeError =>
+  new TypeError(`${first?.instancePath ?? "/"} ${first?.message ?? "does not fit"}`);
 
 /** The text, as whoever reads it will accept it. */
 function checked(file: object): string {
@@ -93,7 +158,7 @@ const refuse =
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new FedwayError("REQUEST_INVALID", `The file ${why}: ${reason}`, {
       cause,
-      next: "It is JSON with format, asOf and facts; catalog/README.md describes it.",
+      next: "It is JSON with format, asOf and facts or endpoints; catalog/README.md describes it.",
     });
   };
 

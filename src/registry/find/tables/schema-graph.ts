@@ -4,6 +4,7 @@ import type { DescribedSchema } from "../../model/described-schema.ts";
 import type { EndpointModel } from "../../model/endpoint-models.ts";
 import type { KnownCount, KnownProperty, KnownTerm, TermKind } from "../../model/schema.ts";
 import { publishedKey } from "../../catalog/published/published-facts.ts";
+import { type PublishedShape, shapeTriples } from "../../catalog/published/shapes-file.ts";
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import { rdf } from "../../../rdf/vocabularies.ts";
 import { stemsOf } from "../words/question-words.ts";
@@ -75,7 +76,7 @@ interface Draft extends NamedTerm {
   readonly properties: Set<number>;
 }
 
-/** Graph of an endpoint's terms; the neighbours of published ones are unknown. */
+/** Graph of an endpoint's terms; published ones are neighbours where they stand together in a published shape. */
 export function schemaGraph(model: EndpointModel): SchemaGraph {
   const drafts = namedTerms(model).map(
     ({ kind, iri, count, names }): Draft => ({
@@ -89,6 +90,7 @@ export function schemaGraph(model: EndpointModel): SchemaGraph {
     }),
   );
   if (model.described !== undefined) addNeighbours(drafts, model.described);
+  else addPublishedNeighbours(drafts, model.published?.shapes ?? []);
   const nodes = drafts.map(
     ({ kind, iri, count, names, domains, ranges, properties }): SchemaNode => ({
       kind,
@@ -117,6 +119,21 @@ function addNeighbours(drafts: readonly Draft[], { classPartitions, propertyPart
       join(drafts[at ?? -1]?.domains, owner);
       join(drafts[owner ?? -1]?.properties, at);
     }
+  }
+}
+
+function addPublishedNeighbours(drafts: readonly Draft[], shapes: readonly PublishedShape[]): void {
+  const places = new Map(drafts.map(({ kind, iri }, at) => [`${kind} ${iri}`, at]));
+  const placeOf = (kind: TermKind, iri: string | undefined): number | undefined => places.get(`${kind} ${iri ?? ""}`);
+  for (const { from, property, to } of shapes.flatMap(shapeTriples)) {
+    const [at, domain, range] = [
+      placeOf("property", property),
+      placeOf("class", from.class),
+      placeOf("class", to.class),
+    ];
+    join(drafts[at ?? -1]?.domains, domain);
+    join(drafts[domain ?? -1]?.properties, at);
+    join(drafts[at ?? -1]?.ranges, range);
   }
 }
 
