@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { sourcesOf, type Terms, termsOf } from "../agent/grammar/places.ts";
+import { type PublishedFacts, shapeTriples } from "../registry/catalog.ts";
 import type { EndpointModel, EndpointModels, TermKind } from "../registry/model.ts";
 
 /** An endpoint that is asked at the cursor, with what is known of it. */
@@ -8,6 +9,8 @@ export interface KnownEndpoint extends Pick<Terms, "items" | "table"> {
   readonly id: string;
   readonly labels: ReadonlyMap<string, string | undefined>;
   readonly values: EndpointModel["values"];
+  /** Terms that stand together in published queries; none of an endpoint that has been described. */
+  readonly shapes: PublishedFacts["shapes"];
 }
 
 /** A class or property of some endpoints. */
@@ -38,7 +41,8 @@ export function createKnownTerms(models: EndpointModels) {
       const labels = () => new Map(Array.from(described?.terms() ?? [], ({ iri, label }) => [iri, label]));
       const terms = kept.get(key) ?? { ...termsOf(sourcesOf([id], models)), labels: labels() };
       kept.set(key, terms);
-      scope.push({ id, values, ...terms });
+      const shapes = described === undefined ? (published?.shapes ?? []) : [];
+      scope.push({ id, values, shapes, ...terms });
       await nextTurn();
     }
     return scope;
@@ -66,6 +70,52 @@ export function termsIn(
 }
 
 const countOf = (property: Terms["items"][number]["property"]): number | undefined => property?.triples?.value;
+
+/** Terms on one node of a query: its classes, its properties, and properties that lead to it. */
+export interface NodeTerms {
+  readonly classes: readonly string[];
+  readonly out: readonly string[];
+  readonly into: readonly string[];
+}
+
+/**
+ * How many published queries have a term on the same node as some of these: `out` of a property, `classes` of a class. Terms of
+ * published models count half a query; those that the node has already do not.
+ */
+export function touchingTerms(
+  scope: readonly KnownEndpoint[],
+  node: NodeTerms,
+  wanted: "classes" | "out",
+): ReadonlyMap<string, number> {
+  const known = { classes: new Set(node.classes), out: new Set(node.out), into: new Set(node.into) };
+  const found = new Map<string, number>();
+  for (const shape of scope.flatMap(({ shapes }) => shapes)) {
+    for (const each of nodesOf(shape)) {
+      const touches = (["classes", "out", "into"] as const).filter((role) =>
+        each[role].some((iri) => known[role].has(iri)),
+      );
+      if (touches.length === 0) continue;
+      const weight = (shape.uses || 0.5) * touches.length;
+      for (const iri of new Set(each[wanted]))
+        if (!known[wanted].has(iri)) found.set(iri, (found.get(iri) ?? 0) + weight);
+    }
+  }
+  return found;
+}
+
+function nodesOf(shape: KnownEndpoint["shapes"][number]): Iterable<Record<keyof NodeTerms, string[]>> {
+  const nodes = new Map<number, Record<keyof NodeTerms, string[]>>();
+  const nodeAt = ({ at, class: type }: ReturnType<typeof shapeTriples>[number]["from"]) => {
+    const node = nodes.get(at) ?? { classes: type === undefined ? [] : [type], out: [], into: [] };
+    nodes.set(at, node);
+    return node;
+  };
+  for (const { from, property, to } of shapeTriples(shape)) {
+    nodeAt(from).out.push(property);
+    nodeAt(to).into.push(property);
+  }
+  return nodes.values();
+}
 
 /** Classes of the subjects or objects of a property. */
 export const endsOf = (scope: readonly KnownEndpoint[], of: string | undefined, end: "subject" | "object") =>

@@ -7,8 +7,16 @@ import { PrefixTable } from "../registry/schema.ts";
 import { bracketedIri, iriParts, plainText } from "../rdf/display-text.ts";
 import { Prologue, undeclaredPrefixes } from "../sparql/query.ts";
 import type { Option } from "./completion.ts";
-import { endsOf, type KnownEndpoint, type KnownValue, termsIn, valuesIn } from "./known-terms.ts";
-import type { ReadQuery } from "./read-query.ts";
+import {
+  endsOf,
+  type KnownEndpoint,
+  type KnownValue,
+  type NodeTerms,
+  termsIn,
+  touchingTerms,
+  valuesIn,
+} from "./known-terms.ts";
+import { atCursor, type ReadQuery } from "./read-query.ts";
 
 /** Options that are shown. */
 export const mostOptions = 50;
@@ -57,13 +65,43 @@ function knownOptions(query: ReadQuery, scope: Scope): readonly Option[] {
   const { slot, predicate, isPath = false } = query.place;
   const property = slot === "object" ? query.iriOf(predicate) : comparedProperty(query);
   if (slot === "predicate") {
-    const own = isPath ? [] : termOptions(query, scope, termsIn(scope, "property", classesOf(query, scope)));
-    return own.length > 0 ? own : termOptions(query, scope, termsIn(scope, "property"));
+    const touching = touchingTerms(scope, nodeTerms(query), "out");
+    const inOrder = (terms: ReturnType<typeof termsIn>) => termOptions(query, scope, touchingFirst(terms, touching));
+    const own = isPath ? [] : inOrder(termsIn(scope, "property", classesOf(query, scope)));
+    return own.length > 0 ? own : inOrder(termsIn(scope, "property"));
   }
-  if (property === rdf.type || property === rdfs.subClassOf) return termOptions(query, scope, termsIn(scope, "class"));
+  if (property !== undefined && statesClass(property, scope)) {
+    const touching = touchingTerms(scope, nodeTerms(query), "classes");
+    return termOptions(query, scope, touchingFirst(termsIn(scope, "class"), touching));
+  }
   const isValue = property !== undefined && !/^[?$]/.test(query.typed);
   return isValue ? valueOptions(query, scope, valuesIn(scope, property)) : [];
 }
+
+const statesClass = (property: string, scope: Scope): boolean =>
+  property === rdf.type ||
+  property === rdfs.subClassOf ||
+  scope.some(({ shapes }) => shapes.some(({ typeBy }) => typeBy === property));
+
+/** Terms of the other triples that the subject at the cursor stands in. */
+function nodeTerms({ triples, place: { subject }, iriOf }: ReadQuery): NodeTerms {
+  const own = triples.filter((triple) => triple.subject === subject && triple.object !== atCursor);
+  const of = (all: typeof own): readonly string[] => all.flatMap(({ predicate }) => predicate ?? []);
+  return {
+    classes: own.flatMap(({ object }) => iriOf(object) ?? []),
+    out: of(own),
+    into: of(triples.filter(({ object }) => object === subject)),
+  };
+}
+
+/** Terms that stand together with those of the query before all others, and else as they were. */
+const touchingFirst = <Term extends { readonly iri: string }>(
+  terms: readonly Term[],
+  touching: ReadonlyMap<string, number>,
+): readonly Term[] =>
+  touching.size === 0
+    ? terms
+    : terms.toSorted((one, other) => (touching.get(other.iri) ?? 0) - (touching.get(one.iri) ?? 0));
 
 /** Classes that the subject at the cursor has, or has to have for its other properties and for what leads to it. */
 function classesOf({ triples, place: { subject }, iriOf }: ReadQuery, scope: Scope): ReadonlySet<string> {

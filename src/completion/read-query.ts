@@ -35,6 +35,9 @@ export interface ReadQuery {
   readonly iriOf: (written: string | undefined) => string | undefined;
 }
 
+/** Stands for the term at the cursor in the triples. */
+export const atCursor = "|";
+
 /** Slots by the words that begin them. */
 const slots: ReadonlyMap<string, string> = new Map(
   "prefix PREFIX,base BASE,service SERVICE,name GRAPH FROM,data VALUES,expression FILTER BIND HAVING,select SELECT DESCRIBE,order GROUP ORDER,limit LIMIT OFFSET,subject ASK CONSTRUCT WHERE OPTIONAL UNION MINUS"
@@ -147,7 +150,7 @@ export function readQuery(text: string, position: number): ReadQuery | undefined
   const reader = new Reader();
   for (const token of before) reader.read(token);
   const place = reader.now;
-  reader.term("|");
+  reader.term(atCursor);
   const to = endOf(text, from, position);
   const after = tokenize(text.slice(to));
   for (const token of after) reader.read(token);

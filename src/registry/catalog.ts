@@ -8,5 +8,6 @@ export { documentOf } from "./catalog/document-fields.ts";
 export { documentBounds, identifyDocument, readDocument, writeDocument } from "./catalog/document.ts";
 export { adapterQuads } from "./catalog/key-adapters.ts";
 export { type PublishedFacts, publishedSchema } from "./catalog/published/published-facts.ts";
+export { shapeTriples } from "./catalog/published/shapes-file.ts";
 export { refreshPublished } from "./catalog/published/refresh-published.ts";
 export { listIds } from "./catalog/read-files.ts";

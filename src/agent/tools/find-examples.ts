@@ -1,17 +1,19 @@
 import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import type { Catalog } from "../../registry/catalog.ts";
-import type { Finder } from "../../registry/find.ts";
+import { type Finder, shapeQuery, shapeWords } from "../../registry/find.ts";
 import { plainText } from "../../rdf/display-text.ts";
+import { amountText } from "../../figures.ts";
 import { entriesNamed, placeNamed } from "../../plan/meant-entries.ts";
 import { nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";
 
+type FoundShape = Awaited<ReturnType<Finder["findShapes"]>>[number];
 type Example = Awaited<ReturnType<Finder["findExamples"]>>[number]["example"];
 
 interface Parts {
   readonly catalog: Catalog;
-  readonly finder: Pick<Finder, "findExamples">;
+  readonly finder: Pick<Finder, "findExamples" | "findShapes">;
 }
 
 /** Tokens of all examples of an answer, text and data each. */
@@ -42,9 +44,16 @@ export const findExamples = ({ catalog, finder }: Parts) =>
     output: { examples: "array", left_out: "integer" },
     profiles: ["full"],
     async run({ question, endpoints, limit = defaultLimit }, { hint, signal }) {
-      const targets = namesIn(endpoints)?.flatMap((name) => targetsOf(name, catalog));
-      const hits = await finder.findExamples({ question, targets, limit, signal });
-      const found = withinBudget(hits.map(({ example, score }) => shown(example, score, catalog)));
+      const names = namesIn(endpoints);
+      const targets = names?.flatMap((name) => targetsOf(name, catalog));
+      const solved = await finder.findExamples({ question, targets, limit, signal });
+      const ids = names && entriesNamed(names, catalog).map(({ id }) => id);
+      const shapes = await finder.findShapes({ question, endpoints: ids, limit, signal });
+      const written = shapes.flatMap(fromShape);
+      // One place is left for what was published, as most endpoints have no solved questions.
+      const first = solved.slice(0, Math.max(1, limit - Math.min(1, written.length)));
+      const hits = [...first.map(({ example, score }) => shown(example, score, catalog)), ...written].slice(0, limit);
+      const found = withinBudget(hits);
       const left = hits.length - found.length;
       const bare = found.some(({ query }) => !/\bservice\b/i.test(query)) ? hint(wrapping) : undefined;
       return {
@@ -67,7 +76,29 @@ function targetsOf(name: string, catalog: Catalog): readonly string[] {
   return [...own, ...entriesNamed([name], catalog).map(({ url }) => url)];
 }
 
-type Shown = ReturnType<typeof shown>;
+type Shown = ReturnType<typeof shown> & { readonly seen?: string };
+
+/** A query that is written from a published shape. */
+function fromShape({ id, shape, score, provenance }: FoundShape): readonly Shown[] {
+  const query = shapeQuery(shape);
+  if (query === undefined) return [];
+  const seen =
+    shape.uses === 0
+      ? "from a published model"
+      : `seen in ${amountText(shape.uses, "published query", "published queries")}`;
+  return [
+    {
+      question: plainText(shapeWords(shape), 400),
+      outcome: "unknown",
+      seen,
+      source: plainText(provenance, 120),
+      endpoints: [id],
+      federated: false,
+      score: Math.round(score * 100) / 100,
+      query: codeText(query),
+    },
+  ];
+}
 
 function shown({ question, query, targets, origin, outcome, feedback }: Example, score: number, catalog: Catalog) {
   return {
@@ -90,10 +121,10 @@ const codeText = (query: string): string =>
     .replaceAll("```", "` ` `")
     .trim();
 
-function exampleText({ question, outcome, feedback, source, endpoints, query }: Shown, place: number): string {
+function exampleText({ question, outcome, seen, feedback, source, endpoints, query }: Shown, place: number): string {
   const said = feedback === undefined ? "" : ` "${feedback}"`;
   const where = endpoints.length === 0 ? "" : `, endpoints: ${endpoints.join(", ")}`;
-  return `${place + 1}. "${question}"\n${outcomeText[outcome]}${said} (from ${source}${where})\n\`\`\`sparql\n${query}\n\`\`\``;
+  return `${place + 1}. "${question}"\n${seen ?? outcomeText[outcome]}${said} (${seen === undefined ? "from " : ""}${source}${where})\n\`\`\`sparql\n${query}\n\`\`\``;
 }
 
 /** As many as fit, the first of all: a query that is cut is of no use. */

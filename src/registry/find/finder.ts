@@ -17,6 +17,7 @@ import { filterSteps, hasTerm } from "./rank/filter-entries.ts";
 import { nearestTerms } from "./rank/nearest-terms.ts";
 import { type EndpointRequest, rankedFor } from "./rank/question-endpoints.ts";
 import { type TermRequest, termsFor } from "./rank/question-terms.ts";
+import { type FoundShape, type ShapeRequest, shapesFor } from "./rank/rank-shapes.ts";
 import { searchSteps, type TermUses, usesOfTerm } from "./rank/run-search.ts";
 import type { EngineSearch } from "./read/engine-search.ts";
 import type { ExampleService } from "./read/example-service.ts";
@@ -187,6 +188,11 @@ export class Finder {
   /** Solved questions, best first. @throws FedwayError `STORE_FAILED` */
   async findExamples(query: ExampleQuery): Promise<readonly ExampleHit[]> {
     return (await this.#options.examples?.find(query)) ?? [];
+  }
+
+  /** Published shapes that say most of a question. @throws the signal's reason */
+  findShapes(request: ShapeRequest): Promise<readonly FoundShape[]> {
+    return shapesFor(this.#tables, request);
   }
 
   /** Resolves when all that is known now is taken in, vectors included. */

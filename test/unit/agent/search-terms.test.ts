@@ -40,6 +40,7 @@ const published: PublishedFacts = {
   terms: new Map([[publishedKey("property", `${ex}bornOn`), { kind: "property", iri: `${ex}bornOn`, uses: 3 }]]),
   vocabularies: new Set([ex]),
   resourceSpaces: new Map(),
+  shapes: [],
 };
 const entries = [catalogEntry("places"), catalogEntry("parliament")];
 const both = { id: "land", title: "Land", members: ["places", "parliament"], memberKeywords: [] };

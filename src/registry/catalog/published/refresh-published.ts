@@ -136,7 +136,10 @@ interface ShapesAbout {
 }
 
 function shapesFileOf({ url, like = [], typeBy, terms, shapes, models }: Shaped, about: ShapesAbout): object {
-  const bare = (all: Shaped["shapes"] = []) => filled(all.map(({ src: _, ...each }) => each));
+  const bare = (all: Shaped["shapes"] = []) =>
+    filled(
+      all.map((each) => ({ of: each.of, star: each.star, chain: each.chain, uses: each.uses, graph: each.graph })),
+    );
   const fields = { typeBy, terms, shapes: bare(shapes), models: bare(models) };
   const others = filled(like.flatMap((id) => about.urls.get(id) ?? []));
   return { format: 1, url, asOf: about.asOf, like: others, ...fields, sources: about.sources };

@@ -4,14 +4,14 @@ import { iri, sourceSchema } from "./facts-file.ts";
 
 const place = Type.Integer({ minimum: 0, maximum: 10_000 });
 /** Of three at most: property, class at the other end or null, mark; read by `stepOf`, as a union takes three times as long. */
-const steps = Type.Optional(Type.Array(Type.Array(Type.Unknown(), { maxItems: 3 }), { minItems: 1, maxItems: 8 }));
+const stepList = Type.Optional(Type.Array(Type.Array(Type.Unknown(), { maxItems: 3 }), { minItems: 1, maxItems: 8 }));
 
 const shape = Type.Object({
   /** Class of the first node. */
   of: Type.Optional(place),
   /** Steps from the first node, or each from the node before. */
-  star: steps,
-  chain: steps,
+  star: stepList,
+  chain: stepList,
   /** Published queries that have all of it; none for those of published models. */
   uses: Type.Optional(Type.Integer({ minimum: 1 })),
   /** Graphs, each with the whole shape; "?" for any. */
@@ -43,7 +43,7 @@ const shapesFile = Type.Object({
 export type ShapesFile = Static<typeof shapesFile>;
 
 /** A step to another node. */
-export interface ShapeStep {
+interface ShapeStep {
   readonly property: string;
   /** Stated for the node at the other end. */
   readonly class?: string | undefined;
