@@ -30,7 +30,8 @@ const notForModels =
 /** The problem with advice that a model can follow: no routes, headers or settings, and no tool that is switched off. */
 export function problemForModel(problem: Problem, hint: Hint): Problem {
   const own = (problem.next ?? "")
-    .split(/(?<=[.?!])\s+/)
+    // The dots of `{ ... }` end no sentence.
+    .split(/(?<=(?<!\.\.)[.?!])\s+/)
     .map((sentence) => (/\/adapters\b/.test(sentence) ? "{accept_adapter} keeps it for all queries." : sentence))
     .filter((sentence) => sentence !== "" && !notForModels.test(sentence))
     .flatMap((sentence) => hint(sentence) ?? []);

@@ -81,17 +81,17 @@ interface Line {
 
 /**
  * Cause, place, repair and next step, in at most 150 tokens. The most helpful part is never left out for an
- * addition to it: the first repair comes before the next step, then the nearest terms, then the place.
+ * addition to it: the first repair comes before the next step, then the second, the nearest terms, the place.
  */
 function problemLines(problem: Problem, said: readonly string[], next: string) {
   const { code, detail, repairs = [], suggestions = [], endpoints = [] } = problem;
   const nearest = suggestions.slice(0, 3).map(({ term }) => plainText(term, 80));
   const [first = "", second = ""] = repairs.map(repairText).filter((text) => !said.includes(text));
   const lines: readonly Line[] = [
-    { part: "cause", text: labelled("where", placeText(problem)), rank: 4 },
-    { part: "offers", text: labelled("nearest", nearest.join(" | ")), rank: 3 },
+    { part: "cause", text: labelled("where", placeText(problem)), rank: 5 },
+    { part: "offers", text: labelled("nearest", nearest.join(" | ")), rank: 4 },
     { part: "offers", text: first, rank: 1 },
-    { part: "offers", text: second, rank: 5 },
+    { part: "offers", text: second, rank: 3 },
     { part: "offers", text: labelled("endpoints that fit", endpoints.slice(0, 5).join(", ")), rank: 6 },
     { part: "next", text: next, rank: 2 },
   ];

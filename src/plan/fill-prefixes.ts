@@ -2,7 +2,7 @@ import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import { isWord, substituted, type SubstitutedText, tokenize, undeclaredPrefixes } from "../sparql/query.ts";
 import { entryMeant } from "./meant-entries.ts";
-import type { PlanContext, PlanTask } from "./plan-request.ts";
+import type { MeantNamespace, PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlanNote } from "./query-plan.ts";
 import { keyOf } from "./rank-homes.ts";
 
@@ -22,34 +22,36 @@ const mostSought = 40;
 /** Texts that are named where prefixes have several meanings. */
 const mostTexts = 5;
 
+/** Texts that a text with undeclared prefixes may stand for. */
+export interface FilledTexts {
+  /** Several where prefixes have equally good meanings; none where no prefix has one. Without those that are unknown. */
+  readonly texts: readonly FilledText[];
+  /** Prefixes that have no meaning. */
+  readonly unknown: readonly string[];
+}
+
 /**
- * The text with its undeclared prefixes declared; several where these have equally good meanings, none where a prefix has no meaning.
+ * The text with its undeclared prefixes declared.
  *
  * A prefix means the namespace that has most of the text's own names at the endpoints that are asked. Of those that have as many: the one
  * that is declared at an endpoint which the text or its request names, or seen in its data; declared at an endpoint that is described and
  * up; published; well known. A prefix that is in none of these means a namespace that has its names.
  */
-export function filledTexts(written: SubstitutedText, task: PlanTask): readonly FilledText[] {
+export function filledTexts(written: SubstitutedText, task: PlanTask): FilledTexts {
   const missing = undeclaredPrefixes(tokenize(written.text));
-  if (missing.size === 0 || missing.size > mostFilled) return [];
+  if (missing.size === 0 || missing.size > mostFilled) return { texts: [], unknown: [] };
   const lookup = new Lookup(written.text, missing, task);
-  let texts: readonly (readonly Meaning[])[] = [[]];
-  for (const prefix of missing.keys()) {
-    const meanings = lookup.best(prefix);
-    // The other prefixes need not be looked up.
-    if (meanings.length === 0) return [];
-    texts = texts.flatMap((before) => meanings.map((meaning) => before.concat(meaning))).slice(0, mostTexts);
-  }
-  return texts.map((meanings) => filledText(written, meanings, task.request.text));
+  const { meanings } = task.request;
+  const key = meanings && lookup.key;
+  const { choices, unknown } = meanings?.get(key ?? "") ?? lookup.all();
+  meanings?.set(key ?? "", { choices, unknown });
+  const isFilled = unknown.length < missing.size;
+  return { texts: isFilled ? choices.map((each) => filledText(written, each, task.request.text)) : [], unknown };
 }
 
 type Names = ReturnType<typeof undeclaredPrefixes>;
 
-interface Meaning {
-  readonly prefix: string;
-  readonly namespace: string;
-  /** Source of this meaning. */
-  readonly how: string;
+interface Meaning extends MeantNamespace {
   /** Compared from the first number on; the largest is the best. */
   readonly rank: readonly number[];
 }
@@ -86,8 +88,26 @@ class Lookup {
     this.#described = (all ? catalog.membersOf(all) : []).filter(isUp).map(({ id }) => id);
   }
 
+  /** Everything of the text that its prefixes' meanings depend on. */
+  get key(): string {
+    const names = Array.from(this.#missing, ([prefix, used]) => [prefix, ...used]);
+    return JSON.stringify([names, this.#named]);
+  }
+
+  /** Choices of the best meanings of all prefixes, and those that have none. */
+  all() {
+    const unknown: string[] = [];
+    let choices: readonly (readonly Meaning[])[] = [[]];
+    for (const prefix of this.#missing.keys()) {
+      const best = this.#best(prefix);
+      if (best.length === 0) unknown.push(prefix);
+      else choices = choices.flatMap((before) => best.map((each) => before.concat(each))).slice(0, mostTexts);
+    }
+    return { choices, unknown };
+  }
+
   /** The meanings than which none is better. */
-  best(prefix: string): readonly Meaning[] {
+  #best(prefix: string): readonly Meaning[] {
     const meanings = [...this.#meanings(prefix).values()].toSorted((one, other) => compared(other.rank, one.rank));
     const [first] = meanings;
     return first === undefined ? [] : meanings.filter(({ rank }) => compared(rank, first.rank) === 0);
@@ -226,7 +246,7 @@ function targetsIn(text: string, { catalog }: PlanContext): readonly CatalogEntr
   });
 }
 
-function filledText(written: SubstitutedText, filled: readonly Meaning[], sent: string): FilledText {
+function filledText(written: SubstitutedText, filled: readonly MeantNamespace[], sent: string): FilledText {
   const declarations = filled.map(({ prefix, namespace }) => `PREFIX ${prefix}: <${namespace}>`);
   // On the first line, so that those of the query keep their numbers.
   const text = declarations.map((each) => `${each} `).join("");

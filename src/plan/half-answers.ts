@@ -120,10 +120,7 @@ function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNot
   if (federation === undefined) return { code: "PART_ASKED", message: said };
   const all = others.length === 1 ? "both" : "all of them";
   if (iri === undefined) {
-    return {
-      code: "PART_ASKED",
-      message: `${said} Federation ${federation} (/federations/${federation}/sparql) asks ${all}.`,
-    };
+    return { code: "PART_ASKED", message: `${said} Federation ${federation} asks ${all}.` };
   }
   const edits = query.services.flatMap(({ target, element: { name: at } }) =>
     target.kind === "iri" && target.iri === iri

@@ -24,8 +24,10 @@ export function readOtherwise(written: SubstitutedText, error: unknown, task: Pl
   const { context, request } = task;
   const thrown = written.relocated(error);
   if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
-  const [filled, ...others] = filledTexts(written, task);
+  const { texts, unknown } = filledTexts(written, task);
+  const [filled, ...others] = texts;
   if (filled === undefined) throw explained(thrown, request.text, context);
+  if (unknown.length > 0) throw partlyKnown(texts, unknown, thrown);
   const parsed = parsedOrError(filled.written);
   if (parsed instanceof FedwayError) throw explained(parsed, request.text, context);
   if (others.length > 0) throw ambiguous([filled, ...others], thrown);
@@ -40,6 +42,20 @@ function parsedOrError(text: SubstitutedText): Query | FedwayError {
     if (thrown instanceof FedwayError && thrown.code !== "INTERNAL") return thrown;
     throw error;
   }
+}
+
+/** The prefixes that are known are filled in all the same. */
+function partlyKnown(
+  texts: readonly FilledText[],
+  unknown: readonly string[],
+  { details: { where } }: FedwayError,
+): FedwayError {
+  const names = unknown.map((prefix) => `${prefix}:`).join(", ");
+  const choices = texts.map(({ declarations }) => declarations.join(" "));
+  return new FedwayError("QUERY_SYNTAX", `The query does not declare its prefixes, and nothing is known of ${names}.`, {
+    ...(where && { where }),
+    next: `Put ${choices.join(" or ")} before it, and declare ${names} too.`,
+  });
 }
 
 function ambiguous(texts: readonly FilledText[], { details: { where } }: FedwayError): FedwayError {

@@ -22,6 +22,27 @@ export interface PlanRequest {
   readonly prune?: Prune | undefined;
   /** Catalogue ids of endpoints that must be asked, regardless of facts. */
   readonly ask?: readonly string[] | undefined;
+  /** Meanings found for texts of the same errand, which are added here; absent: they are looked up for each text. */
+  readonly meanings?: PrefixMeanings | undefined;
+}
+
+/** `PREFIX` declarations by the prefixes, their names and the places for which they were found. */
+export type PrefixMeanings = Map<string, PrefixMeaning>;
+
+/** Meanings of the undeclared prefixes of a text. */
+interface PrefixMeaning {
+  /** Equally good choices of one meaning for each; one choice of none where none has a meaning. */
+  readonly choices: readonly (readonly MeantNamespace[])[];
+  /** Prefixes without a meaning. */
+  readonly unknown: readonly string[];
+}
+
+/** Meaning of a prefix. */
+export interface MeantNamespace {
+  readonly prefix: string;
+  readonly namespace: string;
+  /** Source of this meaning. */
+  readonly how: string;
 }
 
 /** False: every endpoint is asked for everything; "trust": facts are believed; true: facts are verified where they decide. */

@@ -61,6 +61,7 @@ export interface PlanNote {
     | "EVALUATED_HERE"
     | "CONSTRUCT_DOUBTFUL"
     | "PATTERN_DOUBTFUL"
+    | "QUERY_DOUBTFUL"
     | "ENDPOINT_DOWN"
     | "TERM_UNKNOWN"
     | "FEDERATION_UNUSED"

@@ -1,3 +1,4 @@
+import { runBreaksBench } from "./agents/breaks.ts";
 import { runContainerBench } from "./agents/container.ts";
 import { runDialectsBench } from "./agents/dialects.ts";
 import { runEvaluateBench } from "./agents/evaluate.ts";
@@ -17,6 +18,7 @@ import { runWhyNotBench } from "./agents/why-not.ts";
 type Part = (options: { readonly quick: boolean }) => Promise<void>;
 
 const parts: Readonly<Record<string, Part>> = {
+  breaks: runBreaksBench,
   container: runContainerBench,
   dialects: runDialectsBench,
   evaluate: runEvaluateBench,

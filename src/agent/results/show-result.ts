@@ -52,6 +52,7 @@ export function showResult(result: Shown, { hint, isCached = false, repairs = []
   const cached = isCached ? " (cached: this query was run before)" : "";
   const isExplained = status !== "ok" || diagnosis !== null;
   const notes = notesOf(answer.notes);
+  const suggested = suggestedOf(answer);
   return {
     status: [
       `status: ${statusText(answer)}${cached}; ${countText(answer, page, offset)}`,
@@ -63,11 +64,12 @@ export function showResult(result: Shown, { hint, isCached = false, repairs = []
     rows: rows.length === 0 ? [] : [page.text, ...restText(rest, hint)],
     notes,
     repairs,
-    suggested: diagnosis?.suggested ?? instead(answer.notes),
+    suggested,
     data: {
       ...dataOf(answer),
       notes,
       repairs,
+      suggested,
       cached: isCached,
       offset,
       rows_shown: page.shown,
@@ -77,6 +79,10 @@ export function showResult(result: Shown, { hint, isCached = false, repairs = []
     failed: status === "failed" || status === "cancelled",
   };
 }
+
+/** Beside a repair no other query is shown. */
+const suggestedOf = ({ diagnosis, notes }: TabularAnswer): string | undefined =>
+  diagnosis?.suggested ?? (diagnosis?.repairs?.length ? undefined : instead(notes));
 
 /** The query that a note says to send instead. */
 export const instead = (notes: TabularAnswer["notes"]): string | undefined => notes.find(({ query }) => query)?.query;

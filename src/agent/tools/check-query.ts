@@ -28,9 +28,9 @@ function shown({ next, valid, plan, problem, cost, repeatOf, ...checked }: Check
   const parts = partsOf(plan);
   const endpoints = plan?.endpoints.slice(0, 10).join(", ") || "no endpoint";
   return {
-    status: `${valid ? "valid" : "not valid"}${plan === undefined ? "" : `; ${plan.kind}: ${endpoints}`}`,
+    status: `${verdictOf(valid, checked)}${plan === undefined ? "" : `; ${plan.kind}: ${endpoints}`}`,
     cause: problem ? { ...problem, next: problem.next ?? next } : null,
-    rows: [...unknown.slice(0, mostUnknown).map(unknownLine), ...contradictions.map(contradictionLine)],
+    rows: faultLines(checked),
     notes: [...parts.map(({ message }) => plainText(message, 300)), ...costText(cost), ...repeatText(repeatOf)],
     repairs,
     repaired: repairs.some(({ applied }) => applied) ? query : undefined,
@@ -49,6 +49,22 @@ function shown({ next, valid, plan, problem, cost, repeatOf, ...checked }: Check
     },
   };
 }
+
+/** The first word is what a reader in haste goes by. */
+function verdictOf(
+  valid: boolean,
+  { unknown, contradictions, suggested }: Pick<CheckedQuery, "unknown" | "contradictions" | "suggested">,
+): string {
+  if (!valid) return "not valid";
+  if (contradictions.some(({ certain, isEmpty }) => certain && isEmpty)) return "no row matches";
+  return unknown.length + contradictions.length > 0 || suggested !== undefined ? "doubtful" : "valid";
+}
+
+/** Unknown terms and contradictions, a line each. */
+export const faultLines = ({ unknown, contradictions }: Pick<CheckedQuery, "unknown" | "contradictions">) => [
+  ...unknown.slice(0, mostUnknown).map(unknownLine),
+  ...contradictions.map(contradictionLine),
+];
 
 const planText = (plan: CheckedQuery["plan"]) =>
   plan && { ...plan, notes: plan.notes.map(({ code, message }) => `${code}: ${message}`) };

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { every, steadyClock, systemClock } from "../../clock.ts";
-import type { QueryCheck } from "../../diagnosis/check/query-check.ts";
+import type { CheckedQuery, QueryCheck } from "../../diagnosis/check/query-check.ts";
 import { FedwayError, type Problem, toFedwayError, toProblem } from "../../errors/fedway-error.ts";
 import type { QueryService } from "../../query/query-service.ts";
 import type { TabularAnswer } from "../../query/table.ts";
@@ -9,6 +9,7 @@ import { choice } from "../arguments.ts";
 import type { ResultStore } from "../results/result-store.ts";
 import { type RowFormat, showResult } from "../results/show-result.ts";
 import type { Reply } from "../reply.ts";
+import { faultLines } from "./check-query.ts";
 import { defineTool, holderOf, type ToolCall } from "../tool.ts";
 
 /** Parts for running agents' queries. */
@@ -99,7 +100,7 @@ export async function runForAgent(
 ): Promise<Reply> {
   const { queries, results, check } = parts;
   const { owner, session } = call;
-  const sentTo = { query: sent, endpoint: at, federation: undefined, repairs: [] };
+  const sentTo = { query: sent, endpoint: at, federation: undefined, repairs: [], check: undefined };
   const prepared = (await check?.prepare({ query: sent, endpoint: at, owner, session })) ?? sentTo;
   const { query, endpoint, federation, repairs } = prepared;
   check?.ran({ query, endpoint, federation, owner, session });
@@ -141,10 +142,7 @@ export async function runForAgent(
     await keep(endingOf(status, toProblem(error), false));
     throw error;
   });
-  const answer = await withOffers(running, async () => {
-    const checked = await check?.check({ query, endpoint, federation, owner, session }, call);
-    return { repairs: checked?.repairs.filter(({ applied }) => !applied), suggested: checked?.suggested };
-  });
+  const answer = await withOffers(running, query, async () => prepared.check?.(call));
   await keep(endingOf(answer.status, answer.diagnosis, answer.truncated));
   const kept = results.keep(holderOf(call), asked, answer) ?? { id: undefined, query: asked, answer };
   return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
@@ -159,14 +157,24 @@ function endingOf(status: TabularAnswer["status"], diagnosis: Problem | null, tr
   return { outcome, feedback: diagnosis === null ? undefined : `${diagnosis.code}: ${diagnosis.detail}` };
 }
 
-/** A query that was refused, by us or by its endpoint, comes with what may have been meant. */
+/**
+ * A query that was refused, by us or by its endpoint, comes with what may have been meant; rows with what the check says of parts
+ * that no row need match.
+ */
 async function withOffers(
   running: Promise<TabularAnswer>,
-  offers: () => Promise<Partial<Problem>>,
+  query: string,
+  checking: () => Promise<CheckedQuery | undefined>,
 ): Promise<TabularAnswer> {
+  const offers = async () => {
+    const checked = await checking();
+    return { repairs: checked?.repairs.filter(({ applied }) => !applied), suggested: checked?.suggested };
+  };
   try {
     const answer = await running;
-    const { status, sources, diagnosis } = answer;
+    const { status, sources, diagnosis, notes } = answer;
+    if (status === "ok" && !diagnosis && mayHide.test(query))
+      return { ...answer, notes: [...doubtsOf(await checking()), ...notes] };
     const isRefused = sources.length === 0 || diagnosis?.code === "ENDPOINT_REJECTED_QUERY";
     if (status !== "failed" || !isRefused || !diagnosis) return answer;
     return { ...answer, diagnosis: { ...diagnosis, ...(await offers()) } };
@@ -174,6 +182,18 @@ async function withOffers(
     if (!(error instanceof FedwayError)) throw error;
     throw new FedwayError(error.code, error.message, { ...error.details, ...(await offers()) });
   }
+}
+
+/** Words of queries that have rows though a part matches nothing; all rows of others have matched each pattern. */
+const mayHide = /\|\||!=|\b(?:MINUS|EXISTS|OPTIONAL|UNION|VALUES|IN)\b/i;
+
+/** Notes on a query with rows. That no row matches is refuted by them. */
+function doubtsOf(checked: CheckedQuery | undefined): TabularAnswer["notes"] {
+  if (checked === undefined) return [];
+  const { unknown, contradictions, suggested, next } = checked;
+  const parts = contradictions.filter(({ isEmpty }) => !isEmpty);
+  const lines = [...faultLines({ unknown, contradictions: parts }), ...(suggested === undefined ? [] : [next])];
+  return lines.map((line) => ({ code: "QUERY_DOUBTFUL", message: `doubtful: ${line}`, query: suggested }));
 }
 
 /** Says now and then that the query is still running. */

@@ -1,8 +1,17 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
+import type { PrefixMeanings } from "../../plan/plan-request.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import { followsGrammar, type Query } from "../../sparql/query.ts";
 import { type CheckOptions, type CheckRequest, type Place, placeMeant } from "./lookups.ts";
-import { type ReadText, type RepairSources, repairText, type Steps, type UnrepairedText } from "./repair-text.ts";
+import {
+  anyFaults,
+  ownFaults,
+  type ReadText,
+  type RepairSources,
+  repairText,
+  type Steps,
+  type UnrepairedText,
+} from "./repair-text.ts";
 import { updateVerb } from "./update-to-select.ts";
 
 /** A query with its plan. */
@@ -24,63 +33,59 @@ export interface ParsedDraft extends Draft {
 
 export const isParsed = (draft: Draft): draft is ParsedDraft => draft.parsed !== undefined;
 
-/** The query as far as it can be repaired, and planned. @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN` */
-export function* draftOf(
-  request: CheckRequest,
-  options: CheckOptions,
-  offering: Offering,
-): Steps<{ readonly place: Place; readonly draft: Draft | UnrepairedText }> {
-  const place = placeMeant(request, options);
-  const { catalog } = options;
-  const sources = {
-    isId: (id: string) => (catalog.byId(id) ?? catalog.federation(id)) !== undefined,
-    read: (text: string) => readText(text, place, options),
-  };
-  const draft = yield* planned(request.query, { place, sources, ...offering }, options);
-  return { place, draft };
-}
-
-interface Offering {
-  /** Also looks for texts that would run and may be meant. */
-  readonly withOffers: boolean;
-}
-
-interface Drafting extends Offering {
+/** A draft, and what it was made with. */
+export interface Drafting {
   readonly place: Place;
   readonly sources: RepairSources;
+  readonly draft: Draft | UnrepairedText;
+}
+
+/** The query as far as it can be repaired, and planned. @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN` */
+export function* draftOf(request: CheckRequest, options: CheckOptions): Steps<Drafting> {
+  const place = placeMeant(request, options);
+  const { catalog } = options;
+  const meanings: PrefixMeanings = new Map();
+  const sources = {
+    isId: (id: string) => (catalog.byId(id) ?? catalog.federation(id)) !== undefined,
+    read: (text: string) => readText(text, { place, meanings }, options),
+  };
+  return { place, sources, draft: yield* planned(request.query, { place, sources }, options) };
 }
 
 /** Drafts that the planner accepts: only what it refuses is repaired. */
-function* planned(text: string, drafting: Drafting, options: CheckOptions): Steps<Draft | UnrepairedText> {
-  const { place, sources } = drafting;
+function* planned(
+  text: string,
+  { place, sources }: Omit<Drafting, "draft">,
+  options: CheckOptions,
+): Steps<Drafting["draft"]> {
   const whole = planOf(text, place, options);
   yield;
-  if (whole instanceof FedwayError) return yield* repaired(text, whole, { drafting, options });
-  const read = sources.read(text);
-  if (!(read instanceof FedwayError)) {
-    const plan = read.text === text ? whole : planOf(read.text, place, options);
-    return plan instanceof FedwayError ? { error: plan, core: text } : { ...read, plan, place };
+  if (whole instanceof FedwayError) {
+    const found = isRepairable(whole, text) ? yield* repairText(text, sources, ownFaults) : undefined;
+    if (found === undefined) return { error: whole, core: text };
+    if ("error" in found) return found;
+    const plan = planOf(found.text, place, options);
+    return plan instanceof FedwayError ? { error: plan, core: text } : { ...found, plan, place };
   }
-  const found = drafting.withOffers && followsGrammar(text) ? yield* repairText(text, sources, drafting) : undefined;
-  const offered = found && "parsed" in found ? found : undefined;
-  return { text, parsed: undefined, repairs: [], plan: whole, place, offered };
+  const read = sources.read(text);
+  if (read instanceof FedwayError) return { text, parsed: undefined, repairs: [], plan: whole, place };
+  const plan = read.text === text ? whole : planOf(read.text, place, options);
+  return plan instanceof FedwayError ? { error: plan, core: text } : { ...read, plan, place };
 }
 
-/** Repairs the part that the planner refuses, as far as possible. */
-function* repaired(
+/** The draft of a text that does not parse, with one that would run and may be meant, where such a text is found. */
+export function* withOffered(
   text: string,
-  error: FedwayError,
-  { drafting, options }: { readonly drafting: Drafting; readonly options: CheckOptions },
-): Steps<Draft | UnrepairedText> {
-  const { place, sources } = drafting;
-  const found = isRepairable(error, text) ? yield* repairText(text, sources, drafting) : undefined;
-  if (found === undefined) return { error, core: text };
-  if ("error" in found) return found;
-  const plan = planOf(found.text, place, options);
-  const isOffered = found.repairs.some(({ applied }) => !applied);
-  if (plan instanceof FedwayError) return { error: isOffered ? error : plan, core: text };
-  if (!isOffered) return { ...found, plan, place };
-  return { error, core: text, offered: found };
+  { place, sources, draft }: Drafting,
+  options: CheckOptions,
+): Steps<Drafting["draft"]> {
+  const isFailed = "error" in draft;
+  const isOpen = isFailed ? draft.core === text && isRepairable(draft.error, text) : !isParsed(draft);
+  if (!isOpen || (!isFailed && !followsGrammar(text))) return draft;
+  const found = yield* repairText(text, sources, anyFaults);
+  if (found === undefined || "error" in found) return isFailed && found ? found : draft;
+  const isRefused = isFailed && planOf(found.text, place, options) instanceof FedwayError;
+  return isRefused ? draft : { ...draft, offered: found };
 }
 
 /** The text may hold a query, or be one but for faults that can be mended. */
@@ -93,10 +98,10 @@ const repairable: ReadonlySet<string> = new Set(["QUERY_SYNTAX", "SERVICE_TARGET
 /** The query of a text, with its prefixes declared as the planner declares them; else its error. */
 function readText(
   text: string,
-  { endpointId, federationId }: Place,
+  { place: { endpointId, federationId }, meanings }: { readonly place: Place; readonly meanings: PrefixMeanings },
   { planner }: CheckOptions,
 ): ReadText | FedwayError {
-  const request = { text, endpointId, federationId, strict: false, defaultGraphs: [], namedGraphs: [] };
+  const request = { text, endpointId, federationId, strict: false, defaultGraphs: [], namedGraphs: [], meanings };
   try {
     const { parsed, filled } = planner.read(request);
     if (filled === undefined) return { text, parsed, repairs: [] };

@@ -1,11 +1,13 @@
+import type * as RDF from "@rdfjs/types";
 import type { Repair } from "../../errors/fedway-error.ts";
 import { iriText, literalText, stringText } from "../../rdf/term-text.ts";
 import { languageTypes, rdf, xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts } from "../../results/terms.ts";
 import type { Query } from "../../sparql/query.ts";
-import type { Constraint, JoinedPattern } from "../../sparql/patterns.ts";
+import type { Constraint, JoinedPattern, PatternTerm } from "../../sparql/patterns.ts";
 import type { Offer } from "./query-scope.ts";
-import { isNumeric, type TermType } from "./term-types.ts";
+import { isNumeric, textAs } from "../typed-text.ts";
+import type { TermType } from "./term-types.ts";
 import { type Contradiction, isType, type TypeChecker, typesOf } from "./type-check.ts";
 
 interface Known {
@@ -26,7 +28,7 @@ interface Rewriting {
 /** Offered to be looked at, never suggested. */
 const possible = 0.45;
 const mostForms = 3;
-const mostOffered = 3;
+const mostOffered = 6;
 const mostTerms = 500;
 
 /**
@@ -40,13 +42,19 @@ export function meantBy(found: Contradiction, known: Known, isCertain: boolean):
   const turned = sides.flatMap((side) => fitting(side, turnedRound, known));
   const isTurned = turned.length > 0;
   const others = (side: JoinedPattern) => fitting(side, isType(side) ? otherClasses : otherSteps, known);
-  const meant = isTurned || !isCertain ? turned : sides.flatMap(others);
+  const meant = isTurned || !isCertain ? turned : inTurn(sides.map(others));
   const isLikely = meant.length === 1 && !areKeysUnlike(found);
   const score = isTurned ? 0.8 : isLikely ? 0.7 : possible;
   return meant
     .slice(0, mostOffered)
     .map(({ repair, edits, why }, rank) => ({ repair, edits, why, score: score - rank / 100 }));
 }
+
+/** The first of each list, then the second of each: another class and a node between are both shown. */
+const inTurn = <T>(lists: readonly (readonly T[])[]): readonly T[] =>
+  Array.from({ length: Math.max(0, ...lists.map(({ length }) => length)) }, (_, at) =>
+    lists.flatMap((list) => list.slice(at, at + 1)),
+  ).flat();
 
 /** Literals are joined with what has none: by what key they were meant to be joined is not known. */
 function areKeysUnlike({ name = "", one, other }: Contradiction): boolean {
@@ -139,19 +147,19 @@ const lastName = (iri: string): string => /(?<![^/#:])[^/#:]*$/u.exec(iri)?.[0] 
 
 /** A constant in the forms that the values of its property have. */
 function otherForms(found: Contradiction, { parsed, checker }: Known): readonly Offer[] {
-  const { pattern, constant, range } = constantOf(found) ?? {};
+  const { pattern, constant, range, isBound } = constantOf(found) ?? {};
   if (pattern === undefined || constant === undefined || range === undefined) return [];
   const { term } = pattern.predicate;
   const vocabularies = checker.endpoints(pattern).flatMap(({ vocabulary }) => vocabulary ?? []);
-  const facts = vocabularies.flatMap(({ properties }) => properties.get(term.kind === "iri" ? term.iri : "") ?? []);
+  const iri = iriIn(term);
+  const facts = vocabularies.flatMap(({ properties }) => properties.get(iri) ?? []);
   if (facts.some(({ objects }) => objects.size > 0)) return [];
   const datatypes = new Set(facts.flatMap((each) => Array.from(each.datatypes)));
   const languages = new Set(vocabularies.flatMap((each) => Array.from(each.languages)));
   const literal = constant.kind === "literal" ? constant.literal : literalFromParts(nameIn(constant.iri));
   const forms = formsOf(literal.value, datatypes, languages);
   if (constant.kind === "literal" && forms.includes(literalText(literal))) return [];
-  // Who writes a number for a text does not know the text.
-  const score = isNumeric(literal.datatype.value) && [...datatypes].every(isText) ? possible : 0.85;
+  const score = isGuess(literal, datatypes, isBound) ? possible : 0.85;
   const kind = literal.language === "" ? "datatype" : "language";
   const edits = forms.map((form) => parsed.termEdit(range, form));
   return edits.map((edit, rank) => ({
@@ -162,14 +170,21 @@ function otherForms(found: Contradiction, { parsed, checker }: Known): readonly 
   }));
 }
 
+/** A number in the place of a text, or a day in that of a time, of which it is a bound and hardly one. */
+const isGuess = ({ value, datatype }: RDF.Literal, datatypes: ReadonlySet<string>, isBound = false): boolean =>
+  (isNumeric(datatype.value) && [...datatypes].every(isText)) ||
+  (datatypes.has(xsd.dateTime) && !isBound && !/\d:\d/.test(value));
+
 /** The constant of a contradiction, and the pattern that has no such value; two patterns contradict each other by a variable. */
 function constantOf({ name, one, other }: Contradiction) {
   const pattern = [one.of, other.of].find((each) => each.kind === "pattern");
   const compared = [one.of, other.of].find((each) => each.kind === "comparison");
   const placed = compared?.constant ?? (name === undefined ? pattern?.object : undefined);
   if (pattern === undefined || placed === undefined || placed.term.kind === "variable") return undefined;
-  return { pattern, constant: placed.term, range: placed.range };
+  return { pattern, constant: placed.term, range: placed.range, isBound: /[<>]/.test(compared?.operator ?? "") };
 }
+
+const iriIn = (term: PatternTerm): string => (term.kind === "iri" ? term.iri : "");
 
 const isText = (datatype: string): boolean => datatype === xsd.string || languageTypes.has(datatype);
 
@@ -183,17 +198,16 @@ function nameIn(iri: string): string {
   }
 }
 
-const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-
+/** The forms of a text that are valid as the property has its values. */
 function formsOf(value: string, datatypes: ReadonlySet<string>, languages: ReadonlySet<string>): readonly string[] {
   const forms = [...datatypes].flatMap((iri) => {
     if (iri === rdf.langString) return [...languages].map((tag) => `${stringText(value)}@${tag}`);
     // SPARQL 1.1 cannot write a base direction.
     if (iri === rdf.dirLangString) return [];
-    if (iri === xsd.string) return [stringText(value)];
-    if (isNumeric(iri) && !numberText.test(value)) return [];
-    if (iri === xsd.integer) return /^[+-]?\d+$/.test(value) ? [value] : [];
-    return [`${stringText(value)}^^<${iri}>`];
+    const text = textAs(value, iri);
+    if (text === undefined) return [];
+    if (iri === xsd.string) return [stringText(text)];
+    return [iri === xsd.integer ? text : `${stringText(text)}^^<${iri}>`];
   });
   return forms.slice(0, mostForms);
 }

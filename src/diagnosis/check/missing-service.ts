@@ -3,7 +3,7 @@ import type { KnownTerms } from "../../plan/plan-request.ts";
 import { downLast } from "../../plan/offer-endpoints.ts";
 import type { PlanContext } from "../../plan/plan-request.ts";
 import type { CatalogEntry } from "../../registry/catalog.ts";
-import { type Query, parseQuery, wrapOutside } from "../../sparql/query.ts";
+import { isWord, type Query, parseQuery, wrapOutside } from "../../sparql/query.ts";
 import { termsOf, type UsedTerm } from "../../sparql/patterns.ts";
 import type { ParsedDraft } from "./draft-query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
@@ -82,29 +82,41 @@ export function missedService(
 }
 
 /**
- * Another endpoint for a SERVICE whose own lacks some of its terms, while the other has them all. Swapping is offered with
- * more confidence when it is the only one.
+ * Another endpoint for a SERVICE whose own lacks some of its terms, while the other has them all; and for one that asks the same of
+ * the same endpoint as another branch of a UNION, whose rows count twice. An endpoint that is asked the same elsewhere is not meant.
+ * Swapping is offered with more confidence when there is one such endpoint.
  */
-export function swappedTargets(scope: QueryScope, known: KnownEndpoints): readonly Offer[] {
+export function swappedTargets(
+  scope: QueryScope,
+  { scopes, parsed, known }: { scopes: readonly QueryScope[]; parsed: Query; known: KnownEndpoints },
+): readonly Offer[] {
   const { service, target, ids } = scope;
   if (service === undefined || target === undefined) return [];
   const used = termsOf(scope.patterns);
   const lacking = used.filter((term) => ids.every((id) => known.terms.hasTerm(id, term) !== "yes"));
-  if (lacking.length === 0) return [];
   const isCertain = lacking.some((term) => ids.every((id) => known.terms.hasTerm(id, term) === "no"));
-  const having = endpointsWithAll(used, known).filter(({ id }) => !ids.includes(id));
+  const same = scopes.filter((other) => other !== scope && groupOf(other) === groupOf(scope));
+  const isTwice = same.some((other) => other.service === service && isAlternative(parsed, other, target));
+  if (lacking.length === 0 && !isTwice) return [];
+  const asked = new Set([...ids, ...same.flatMap((other) => other.ids)]);
+  const having = endpointsWithAll(used, known).filter(({ id }) => !asked.has(id));
+  const own = ids[0] ?? service;
   return having.slice(0, mostCandidates).map((entry, rank) => ({
-    repair: {
-      kind: "service-swapped",
-      before: `SERVICE <${ids[0] ?? service}>`,
-      after: `SERVICE <${entry.id}>`,
-      applied: false,
-    },
+    repair: { kind: "service-swapped", before: `SERVICE <${own}>`, after: `SERVICE <${entry.id}>`, applied: false },
     edits: [{ range: { from: target, to: target + 1 }, replacement: `<${entry.url}>` }],
-    score: having.length === 1 && isCertain ? 0.97 : 0.7 - rank / 100,
-    why: `${entry.id} has all of its terms, ${ids[0] ?? "the endpoint"} does not`,
+    score: having.length === 1 && (isCertain || isTwice) ? 0.97 : 0.7 - rank / 100,
+    why: isTwice
+      ? `${own} is asked the same twice, so its rows count twice, and ${entry.id} is not asked`
+      : `${entry.id} has all of its terms, ${ids[0] ?? "the endpoint"} does not`,
   }));
 }
+
+const groupOf = ({ patterns }: QueryScope): string =>
+  JSON.stringify(patterns.map(({ subject, predicate, object }) => [subject, predicate, object]));
+
+/** True if a UNION stands between an earlier SERVICE and this one. */
+const isAlternative = ({ tokens }: Query, { target = Number.POSITIVE_INFINITY }: QueryScope, own: number): boolean =>
+  target < own && tokens.slice(target, own).some((token) => isWord(token, "UNION"));
 
 /** A refused SERVICE target, replaced by the first endpoint that it may have meant. */
 export function misnamed(

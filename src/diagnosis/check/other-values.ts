@@ -1,9 +1,12 @@
 import type * as RDF from "@rdfjs/types";
 import type { Finder } from "../../registry/find.ts";
 import type { Query, TokenRange } from "../../sparql/query.ts";
-import type { Offer, QueryScope } from "./query-scope.ts";
+import { likelyScore, type Offer, type QueryScope } from "./query-scope.ts";
+import type { TypeFinding } from "./type-findings.ts";
 import type { Constraint } from "../../sparql/patterns.ts";
 import { literalText } from "../../rdf/term-text.ts";
+import { termFromText } from "../../results/terms.ts";
+import { isSameMeant, likeness } from "../why/alike.ts";
 
 const mostConstants = 5;
 const mostHits = 50;
@@ -20,8 +23,8 @@ export async function otherValues(
   { parsed, constraints }: { readonly parsed: Query; readonly constraints: readonly Constraint[] },
   scope: QueryScope,
   finder: Finder,
-): Promise<readonly Offer[]> {
-  if (scope.ids.length === 0) return [];
+): Promise<{ readonly offers: readonly Offer[]; readonly findings: readonly TypeFinding[] }> {
+  if (scope.ids.length === 0) return { offers: [], findings: [] };
   const hasAll = (id: string, iri: string): boolean =>
     finder.holdsAll(id, iri) || finder.hasTerm(id, { kind: "property", iri }) === "no";
   // A property whose values are labels is known whole when each of its triples gave one.
@@ -38,12 +41,21 @@ export async function otherValues(
   const texts = valueConstants(constraints).filter(isText);
   const found = texts.slice(0, mostConstants).map(async (constant) => {
     const hits = await finder.findValues({ texts: [constant.literal.value], endpoints: scope.ids, limit: mostHits });
-    return offersFor(parsed, constant, {
-      hits: hits.filter(({ property }) => property === constant.property),
-      isCertain: labelsAll(constant) || scope.ids.every((id) => hasAll(id, constant.property)),
-    });
+    const own = hits.filter(({ property }) => property === constant.property);
+    if (own.some(({ literal }) => literal === literalText(constant.literal))) return { offers: [], findings: [] };
+    const isCertain = labelsAll(constant) || scope.ids.every((id) => hasAll(id, constant.property));
+    const offers = offersFor(parsed, constant, { hits: own, isCertain });
+    const isUnsaid = isCertain && !constant.isRequired && offers.every(({ score }) => score < likelyScore);
+    return { offers, findings: isUnsaid ? [missing(parsed, constant)] : [] };
   });
-  return (await Promise.all(found)).flat();
+  const all = await Promise.all(found);
+  return { offers: all.flatMap(({ offers }) => offers), findings: all.flatMap(({ findings }) => findings) };
+}
+
+/** A value that is nowhere, in a part that rows need not match: with rows, nothing else says so. */
+function missing({ prologue }: Query, { property, literal, range }: ValueConstant): TypeFinding {
+  const message = `${prologue.written(property)} has no value ${literalText(literal)}: this part matches nothing, as all values were read.`;
+  return { certain: true, isEmpty: false, message, statements: [], places: [range.from] };
 }
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
@@ -55,12 +67,18 @@ interface Found {
 
 function offersFor(parsed: Query, constant: ValueConstant, { hits, isCertain }: Found): readonly Offer[] {
   const { literal: written, range } = constant;
-  if (hits.some(({ literal }) => literal === literalText(written))) return [];
   const before = parsed.textOf(range);
   const likely = new Map(hits.filter(({ score }) => score >= leastLike).map((hit) => [hit.literal, hit]));
-  return [...likely.values()].slice(0, mostOffered).map(({ literal, score, label }) => {
+  const isMeant = ({ literal }: (typeof hits)[number]): boolean => {
+    const found = termFromText(literal);
+    return isSameMeant(written, found, likeness(written, found));
+  };
+  const ranked = [...likely.values()].toSorted((one, other) => Number(isMeant(other)) - Number(isMeant(one)));
+  return ranked.slice(0, mostOffered).map((hit) => {
+    const { literal, score, label } = hit;
     const isSame = label === written.value;
-    const sure = isSame ? 0.9 : isCertain ? 0.86 : 0.4;
+    // Another value asks another question.
+    const sure = isSame ? 0.9 : isCertain && isMeant(hit) ? 0.86 : 0.4;
     const edit = parsed.termEdit(range, literal);
     return {
       repair: { kind: isSame ? "language" : "value", before, after: edit.replacement.trim(), applied: false },
@@ -71,20 +89,24 @@ function offersFor(parsed: Query, constant: ValueConstant, { hits, isCertain }: 
   });
 }
 
-/** A literal that a property is asked for, as its object or by `=`. */
+/** A literal that a property is asked for, as its object, by `=`, `!=`, IN or VALUES. */
 interface ValueConstant {
   /** IRI. */
   readonly property: string;
   readonly service: string | undefined;
   readonly literal: RDF.Literal;
   readonly range: TokenRange;
+  /** Each row must have it. */
+  readonly isRequired: boolean;
 }
+
+const isPositive = ({ operator }: { readonly operator: string }): boolean => !/^(?:!=|notin)$/.test(operator);
 
 /** The literals that properties are asked for. */
 function valueConstants(constraints: readonly Constraint[]): readonly ValueConstant[] {
   const comparisons = constraints.filter((each) => each.kind === "comparison");
   const equal = Map.groupBy(
-    comparisons.filter(({ operator }) => operator === "="),
+    comparisons.filter(({ operator }) => !/[<>]/.test(operator)),
     ({ name }) => name,
   );
   return constraints.flatMap((pattern) => {
@@ -94,9 +116,20 @@ function valueConstants(constraints: readonly Constraint[]): readonly ValueConst
     const same = object.term.kind === "variable" ? (equal.get(object.term.name) ?? []) : [];
     const compared = same
       .filter((other) => pattern.scope.joinWith(other.scope, other.name))
-      .map(({ constant }) => constant);
-    return [object, ...compared].flatMap(({ term, range }) =>
-      term.kind === "literal" && range ? [{ property, service: scope.service, literal: term.literal, range }] : [],
+      .map((other) => {
+        const { term, range } = other.constant;
+        return { term, range, isRequired: isPositive(other) && other.scope.isRequired };
+      });
+    return [{ ...object, isRequired: true }, ...compared].flatMap(({ term, range, isRequired }) =>
+      term.kind === "literal" && range
+        ? {
+            property,
+            service: scope.service,
+            literal: term.literal,
+            range,
+            isRequired: isRequired && scope.isRequired,
+          }
+        : [],
     );
   });
 }

@@ -5,8 +5,17 @@ import { entryMeant } from "../../plan/meant-entries.ts";
 import type { PlanNote, QueryPlan } from "../../plan/query-plan.ts";
 import { describedFederation } from "../../registry/catalog.ts";
 import { costWarning } from "./cost.ts";
-import { type Draft, draftOf, isParsed, isPlanned, type ParsedDraft, planOf } from "./draft-query.ts";
-import { type CheckOptions, type CheckRequest, type Place, vocabulariesFor } from "./lookups.ts";
+import {
+  type Draft,
+  draftOf,
+  type Drafting,
+  isParsed,
+  isPlanned,
+  type ParsedDraft,
+  planOf,
+  withOffered,
+} from "./draft-query.ts";
+import { type CheckOptions, type CheckRequest, vocabulariesFor } from "./lookups.ts";
 import { misnamed, missedService, swappedTargets } from "./missing-service.ts";
 import { constraintsOf } from "../../sparql/patterns.ts";
 import { type TextEdit, withServiceIds } from "../../sparql/query.ts";
@@ -70,21 +79,40 @@ export function createQueryCheck(options: CheckOptions) {
      * that cannot be repaired comes back as it was sent.
      * @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN`
      */
-    async prepare(request: CheckRequest): Promise<PreparedQuery> {
-      const { place, draft } = await inTurns(draftOf(request, options, { withOffers: false }));
-      return { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
+    async prepare(request: CheckRequest): Promise<PreparedQuery & { readonly check: Checking }> {
+      const drafting = await inTurns(draftOf(request, options));
+      const prepared = { ...preparedOf(request, drafting), repeatOf: repeats.find(request) };
+      return { ...prepared, check: (how) => checked(request, prepared, { drafting, how, options }) };
     },
     /** Reports the faults of a query and likely meanings. @throws FedwayError as `prepare` */
-    async check(request: CheckRequest, { signal }: { readonly signal: AbortSignal }): Promise<CheckedQuery> {
-      const { place, draft } = await inTurns(draftOf(request, options, { withOffers: true }));
-      signal.throwIfAborted();
-      const prepared = { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
-      const { suggested, ...found } = await readingOf(prepared, draft, options);
-      return { ...found, suggested: suggested && withServiceIds(suggested, request.query, options.catalog) };
+    async check(request: CheckRequest, how: { readonly signal: AbortSignal }): Promise<CheckedQuery> {
+      const { check } = await this.prepare(request);
+      return check(how);
     },
     /** Notes that a query was run, for `repeatOf`. */
     ran: (request: CheckRequest, run?: string): void => repeats.remember(request, run),
   };
+}
+
+/** The same as `check`, of a text that is prepared. */
+type Checking = (how: { readonly signal: AbortSignal }) => Promise<CheckedQuery>;
+
+interface Examined {
+  readonly drafting: Drafting;
+  readonly how: { readonly signal: AbortSignal };
+  readonly options: CheckOptions;
+}
+
+async function checked(
+  request: CheckRequest,
+  prepared: PreparedQuery,
+  { drafting, how, options }: Examined,
+): Promise<CheckedQuery> {
+  how.signal.throwIfAborted();
+  const draft = await inTurns(withOffered(request.query, drafting, options));
+  how.signal.throwIfAborted();
+  const { suggested, ...found } = await readingOf(prepared, draft, options);
+  return { ...found, suggested: suggested && withServiceIds(suggested, request.query, options.catalog) };
 }
 
 function readingOf(prepared: PreparedQuery, draft: Draft | UnrepairedText, options: CheckOptions) {
@@ -92,7 +120,7 @@ function readingOf(prepared: PreparedQuery, draft: Draft | UnrepairedText, optio
   return isParsed(draft) ? examined(prepared, draft, options) : foreign(prepared, draft);
 }
 
-function preparedOf({ query }: CheckRequest, place: Place, draft: Draft | UnrepairedText): PreparedQuery {
+function preparedOf({ query }: CheckRequest, { place, draft }: Drafting): PreparedQuery {
   const { endpointId: endpoint, federationId: federation } = place;
   const text = "error" in draft ? query : draft.text;
   return { query: text, endpoint, federation, repairs: [...place.repairs, ...("error" in draft ? [] : draft.repairs)] };
@@ -119,7 +147,7 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
   const rejection = plan.kind === "rejected" ? plan.reason : undefined;
   const target = rejection && misnamed(rejection, draft.text);
   const constraints = constraintsOf(parsed);
-  const known = scopes.flatMap((scope) => offersFor(scope, unknown, { draft, options }));
+  const known = scopes.flatMap((scope) => offersFor(scope, unknown, { scopes, draft, options }));
   const values = await Promise.all(scopes.map((scope) => otherValues({ parsed, constraints }, scope, options.finder)));
   const idsFor = (service: string | undefined) => scopes.find((scope) => scope.service === service)?.ids ?? [];
   // Each of these may take all that one turn of the event loop should.
@@ -128,9 +156,10 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
   await nextTurn();
   // Another endpoint was meant: its facts are others.
   const isSwapped = known.some(({ score }) => score > 0.9);
-  const offers = [...known, ...(isSwapped ? [] : types.offers), ...values.flat()].toSorted(
+  const offers = [...known, ...(isSwapped ? [] : types.offers), ...values.flatMap((each) => each.offers)].toSorted(
     (one, other) => other.score - one.score,
   );
+  const contradictions = isSwapped ? [] : [...types.findings, ...values.flatMap(({ findings }) => findings)];
   const offered = [...(target ? [target.repair] : []), ...offers.map(shownOffer)].slice(0, mostOffers);
   const edits = suggestedEdits(draft, offers, options);
   const suggested = target?.suggested ?? (edits && parsed.cut(edits));
@@ -140,13 +169,13 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
     valid: rejection === undefined,
     repairs: [...prepared.repairs, ...offered],
     unknown,
-    contradictions: isSwapped ? [] : types.findings,
+    contradictions,
     suggested,
     offers,
     plan: summaryOf(plan),
     cost: costWarning(parsed, { scopes, models: options.models }),
     problem,
-    next: nextOf({ unknown, contradictions: types.findings, offers, rejection, suggested }),
+    next: nextOf({ unknown, contradictions, offers, rejection, suggested }),
   };
 }
 
@@ -179,12 +208,12 @@ function askedIn(
 function offersFor(
   scope: QueryScope,
   unknown: readonly UnknownTerm[],
-  { draft, options }: { draft: ParsedDraft; options: CheckOptions },
+  { scopes, draft, options }: { scopes: readonly QueryScope[]; draft: ParsedDraft; options: CheckOptions },
 ): readonly Offer[] {
   const { parsed } = draft;
   const own = unknown.filter(({ endpoints }) => endpoints === scope.ids);
   const known = { ...options, terms: options.finder };
-  const swaps = [...swappedTargets(scope, known), ...missedService(scope, own, { draft, known })];
+  const swaps = [...swappedTargets(scope, { scopes, parsed, known }), ...missedService(scope, own, { draft, known })];
   if (swaps.some(({ score }) => score > 0.9)) return swaps;
   return [...swaps, ...termOffers(parsed, scope, own)];
 }

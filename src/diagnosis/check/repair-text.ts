@@ -51,34 +51,33 @@ interface Draft {
 /** Ways to mend a text at its error. */
 type Step = (draft: Draft, sources: RepairSources) => Iterable<TextAttempt>;
 
-const ownFaults: readonly Step[] = [
+/** Repairs that cannot change what a text means. */
+export const ownFaults: readonly Step[] = [
   ({ text }, sources) => withServiceNames(text, sources),
   ({ text }) => withBraces(text),
 ];
-const anyFaults: readonly Step[] = [...ownFaults, withDialect];
+/** Those, and others that are only offered: habits of other languages, written as in SPARQL. */
+export const anyFaults: readonly Step[] = [...ownFaults, withDialect];
 
 /**
  * Makes a text parse that does not: takes out what stands around the query (code fences, reasoning tags, prose), closes
- * braces, reads names of endpoints. Where that is not enough, habits of other languages are written as in
- * SPARQL, which is only offered: left out of what is about to be run. Every result is parsed.
+ * braces, reads names of endpoints, and whatever else some steps do. Every result is parsed.
  * @returns the error of an update that the text holds; undefined when nothing helps
  */
 export function* repairText(
   text: string,
   sources: RepairSources,
-  { withOffers }: { readonly withOffers: boolean },
+  steps: readonly Step[],
 ): Steps<ReadText | UnrepairedText | undefined> {
   if (text.length > longestRepaired) return undefined;
-  for (const steps of withOffers ? [ownFaults, anyFaults] : [ownFaults]) {
-    const budget = { characters: mostParsed };
-    for (const { start, end, repairs } of querySlices(text).take(mostAttempts)) {
-      if (budget.characters < 0) break;
-      const core = text.slice(start, end);
-      const found = yield* repairedCore(core, sources, { steps, budget });
-      if (!(found instanceof FedwayError)) return { ...found, repairs: [...repairs, ...found.repairs] };
-      const isUpdate = found.code === "UPDATE_REFUSED" && updateVerb(text, start) !== undefined;
-      if (isUpdate) return { core, error: movedBy(found, text, start) };
-    }
+  const budget = { characters: mostParsed };
+  for (const { start, end, repairs } of querySlices(text).take(mostAttempts)) {
+    if (budget.characters < 0) break;
+    const core = text.slice(start, end);
+    const found = yield* repairedCore(core, sources, { steps, budget });
+    if (!(found instanceof FedwayError)) return { ...found, repairs: [...repairs, ...found.repairs] };
+    const isUpdate = found.code === "UPDATE_REFUSED" && updateVerb(text, start) !== undefined;
+    if (isUpdate) return { core, error: movedBy(found, text, start) };
   }
   return undefined;
 }

@@ -3,6 +3,7 @@ import type { TermSpace } from "../../plan/source-selection.ts";
 import { languageTypes, rdf, xsd } from "../../rdf/vocabularies.ts";
 import type { EndpointModels } from "../../registry/model.ts";
 import type { PatternTerm } from "../../sparql/patterns.ts";
+import { isNumeric, isValueOf } from "../typed-text.ts";
 import { type PropertyFacts, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 
 /** Possible types of the terms at one place of a pattern at one endpoint. Absent: nothing is known. */
@@ -41,9 +42,6 @@ export interface PatternTypes {
 }
 
 const any: PatternTypes = { subject: {}, object: {} };
-const numbers =
-  /#(?:integer|decimal|float|double|int|long|short|byte|(?:non)?(?:Negative|Positive|negative|positive)Integer)$/;
-export const isNumeric = (datatype: string): boolean => datatype.startsWith(xsd.namespace) && numbers.test(datatype);
 /** Numbers are compared by value, whatever their datatypes. */
 const kindOf = (datatype: string): string => (isNumeric(datatype) ? "number" : datatype);
 
@@ -128,9 +126,10 @@ const spaceOf = (space: TermSpace | undefined): TermType => ({
 export function typeOfConstant(term: PatternTerm): TermType {
   if (term.kind === "variable") return {};
   if (term.kind === "iri") return { literals: [], iris: [term.iri], noBlankNodes: true };
-  const { language, datatype } = term.literal;
+  const { language, datatype, value } = term.literal;
   const kind = language === "" ? kindOf(datatype.value) : `@${language.toLowerCase()}`;
-  return { literals: [kind], iris: [], noBlankNodes: true };
+  // What is no value of its datatype is compared with none.
+  return { literals: [isValueOf(value, datatype.value) ? kind : `${kind}, not valid`], iris: [], noBlankNodes: true };
 }
 
 /** True if one term may be of both types. */
@@ -146,8 +145,12 @@ const excludes = ({ properties, onlyClasses }: TermType, other: TermType): boole
   (other.property !== undefined && properties?.has(other.property) === false) ||
   (other.class !== undefined && onlyClasses?.has(other.class) === false);
 
-/** True if one begins with another: "@" is any language, and a dateTime may be compared with a date. */
+/** True if two lists have a kind, or the beginning of an IRI, in common. */
 const haveCommon = (one: readonly string[] | undefined, other: readonly string[] | undefined): boolean =>
   one === undefined || other === undefined
     ? one?.length !== 0 && other?.length !== 0
-    : one.some((start) => other.some((its) => start.startsWith(its) || its.startsWith(start)));
+    : one.some((start) => other.some((its) => areCommon(start, its) || areCommon(its, start)));
+
+/** "@" is any language, and IRIs begin alike; a datatype is itself alone. */
+const areCommon = (start: string, whole: string): boolean =>
+  start === whole || (!start.startsWith(xsd.namespace) && whole.startsWith(start));

@@ -79,6 +79,8 @@ export class TypeChecker {
   }
 
   #choicesOf(of: Constraint): readonly PatternTypes[] {
+    // What engines say of unlike types by `!=` differs.
+    if (of.kind === "comparison" && /^(?:!=|notin)$/.test(of.operator)) return [];
     if (of.kind === "comparison") return [{ subject: typeOfConstant(of.constant.term), object: {} }];
     const { term } = of.predicate;
     if (term.kind !== "iri") return [];

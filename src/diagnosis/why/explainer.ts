@@ -155,7 +155,9 @@ function problemOf(inquiry: Inquiry, finding: Finding): Problem {
   const statements = [...said, ...repairStatements(inquiry, finding, said)];
   const stated = [...(said.length > 0 ? [statedText(said)] : []), ...(remark ? [remark] : [])];
   const isDescribed = said.some(({ evidence }) => evidence.some(({ by }) => by === "description"));
-  const all = isDescribed ? "With prune=false the endpoints are asked all the same." : undefined;
+  // With a repair, what the descriptions say is not there need not be asked.
+  const all =
+    isDescribed && repairs.length === 0 ? "With prune=false the endpoints are asked all the same." : undefined;
   const found = new FedwayError(code, stated.join(" "), {
     ...(part && { where: whereOf(inquiry, part, endpoint) }),
     next: all ?? next,

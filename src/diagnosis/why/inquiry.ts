@@ -7,7 +7,7 @@ import type { Catalog } from "../../registry/catalog.ts";
 import { termToText } from "../../results/terms.ts";
 import { type TextEdit, type TokenRange, type Query, parsedIfLegal } from "../../sparql/query.ts";
 import type { CheckedQuery } from "../check/query-check.ts";
-import { isNumeric } from "../check/term-types.ts";
+import { isNumeric } from "../typed-text.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
 import { headOf, partsOf, type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
 import { answered, type Claim, type Ground } from "./statements.ts";

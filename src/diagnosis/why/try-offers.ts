@@ -22,7 +22,11 @@ import { mending, mendingBeside } from "./mending.ts";
 import { type Candidate, variationsOf } from "./vary-triple.ts";
 
 /** Offers that are tried together. */
-const mostTried = 3;
+const mostTried = 6;
+/** Changes of which several may be meant: which of those have solutions is worth a question. */
+const meantAlike: ReadonlySet<string> = new Set(["class", "property", "node-skipped"]);
+/** Of those, repairs that are shown. */
+const mostChoices = 3;
 
 /** A finding with the change that the check offers for it. */
 export type Trial = Finding & { readonly edits: Offer["edits"] };
@@ -32,11 +36,13 @@ export type Trial = Finding & { readonly edits: Offer["edits"] };
  * question; a merely possible offer has solutions by chance. Asks nothing.
  */
 export function trialsOf(inquiry: Inquiry): readonly Trial[] {
-  const likely = inquiry.known.offers.filter(({ repair, score }) => repair.kind !== "value" && score >= likelyScore);
+  const { offers } = inquiry.known;
+  const likely = offers.filter(({ repair, score }) => repair.kind !== "value" && score >= likelyScore);
+  const alike = offers.filter(({ repair, score }) => meantAlike.has(repair.kind) && score < likelyScore);
   const [first] = likely;
   const edits = editsOf(likely);
   const together = first && edits.length > first.edits.length ? [{ ...first, edits }] : [];
-  return [...together, ...likely].slice(0, mostTried).flatMap((offer) => trialOf(inquiry, offer) ?? []);
+  return [...together, ...likely, ...alike].slice(0, mostTried).flatMap((offer) => trialOf(inquiry, offer) ?? []);
 }
 
 /** Finding that descriptions alone prove. */
@@ -124,9 +130,19 @@ export async function firstThatHelps(inquiry: Inquiry, trials: readonly Trial[])
   const { own, helping } = await mendingBeside(inquiry, beside, trials);
   prober.prune = lacking === undefined || !own.has(true);
   if (own.has(true)) return undefined;
-  const [best] = helping;
   if (own.has(undefined)) return lackOf(inquiry, trials);
-  return best;
+  return choiceOf(helping);
+}
+
+/** The first of the trials that help, with the others where it is not certain which is meant. */
+function choiceOf(helping: readonly Trial[]): Finding | undefined {
+  const [best] = helping;
+  const isAlike = ({ repairs: [repair] = [] }: Trial): boolean => meantAlike.has(repair?.kind ?? "");
+  const alike = helping.filter(isAlike).slice(0, mostChoices);
+  if (best === undefined || !isAlike(best) || alike.length < 2) return best;
+  const repairs = alike.flatMap((each) => each.repairs ?? []);
+  const choices = repairs.map(({ before, after }) => `${before} by ${after}`).join(", or ");
+  return { ...best, repairs, next: `Either replace ${choices}; each then has solutions (checked).` };
 }
 
 /** Values that the check offers for constants of some patterns, and with which the query has solutions. @throws BudgetSpent */

@@ -3,7 +3,7 @@ import type * as RDF from "@rdfjs/types";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts, termToText } from "../../results/terms.ts";
 import { type TextEdit, type TokenRange, type Query } from "../../sparql/query.ts";
-import { isNumeric } from "../check/term-types.ts";
+import { isNumeric, textAs } from "../typed-text.ts";
 import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
 import { bounding, type Comparison, comparing, comparisonsOf, nearestEnd, searching } from "./comparisons.ts";
 import { type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
@@ -209,7 +209,8 @@ function typedEdits(
   { operand, constant, term }: Comparison,
   type: string,
 ): readonly (readonly TextEdit[])[] {
-  const typed = [{ range: constant, replacement: termToText(literalFromParts(term.value, undefined, type)) }];
+  const value = textAs(term.value, type) ?? term.value;
+  const typed = [{ range: constant, replacement: termToText(literalFromParts(value, undefined, type)) }];
   const isYear = dated.has(type) && /^\d{4}$/.test(term.value);
   if (!isYear) return [typed];
   const text = query.textOf(operand);

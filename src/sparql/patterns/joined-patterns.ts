@@ -220,6 +220,6 @@ function comparedIn({ operator, args }: OperationExpression): Compared | undefin
   return isWhole ? { name: variable.value, constants: terms } : undefined;
 }
 
-const comparing: ReadonlySet<string> = new Set(["=", "<", ">", "<=", ">=", "in"]);
+const comparing: ReadonlySet<string> = new Set(["=", "!=", "<", ">", "<=", ">=", "in", "notin"]);
 const isVariable = (arg: unknown): arg is VariableTerm => isTerm(arg) && arg.termType === "Variable";
 const isTerm = (value: unknown): value is Term => typeof value === "object" && value !== null && "termType" in value;

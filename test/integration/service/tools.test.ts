@@ -84,6 +84,28 @@ describe("the tools of agents over HTTP", () => {
     expect(strict.status).toBe(400);
   });
 
+  it("say of rows that a part of the query matches nothing, and what was probably meant", async () => {
+    await fetch(`${service.url}/api/endpoints/people/describe`, { method: "POST" });
+    await until(async () => (await fetch(`${service.url}/api/endpoints/people/schema`)).status === 200);
+    const prefixes = "PREFIX schema: <https://schema.org/> PREFIX foaf: <http://xmlns.com/foaf/0.1/>";
+    const asking = (pattern: string): string => `${prefixes} SELECT ?p { ?p a foaf:Person ${pattern} }`;
+    const run = async (pattern: string) =>
+      (await call("run_query", { query: asking(pattern), endpoint: "people" })).body;
+    for (const part of ["MINUS { ?p schema:hasOccupation", "FILTER NOT EXISTS { ?p schema:hasOccupation"]) {
+      const { text, data } = await run(`${part} "painter" }`);
+      expect(data).toMatchObject({ status: "ok", suggested: asking(`${part} "painter"@en }`) });
+      expect(text).toContain("note: doubtful: ");
+      const right = await run(`${part} "painter"@en }`);
+      expect(right.text).not.toContain("doubtful");
+      expect(right.data["suggested"]).toBeNull();
+    }
+    const checked = await call("check_query", {
+      query: asking('; schema:hasOccupation "painter"'),
+      endpoint: "people",
+    });
+    expect(checked.body.text).toMatch(/^no row matches; direct/);
+  });
+
   it("find the keys that two endpoints write in different ways, whichever side is to blame", async () => {
     const prefixes = "PREFIX schema: <https://schema.org/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>";
     const query = `${prefixes} SELECT ?land { SERVICE <people> { ?person schema:hasOccupation "writer"@en ; schema:nationality ?country } SERVICE <places> { ?country a schema:Country ; rdfs:label ?land } }`;

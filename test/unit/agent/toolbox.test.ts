@@ -200,5 +200,8 @@ describe("a problem for a model", () => {
     expect(next("GET /api/endpoints lists all of them.")).toBeUndefined();
     expect(next("Add LIMIT. Operators can raise FEDWAY_MAX_ROWS.")).toBe("Add LIMIT.");
     expect(next("Try {walk_to}. Or {fly_to}.")).toBe("Try walk_to.");
+    expect(next("Write SERVICE <x> { ... } around it. GET /api/runs shows it.")).toBe(
+      "Write SERVICE <x> { ... } around it.",
+    );
   });
 });

@@ -134,6 +134,9 @@ describe("while nothing is described, a query that names no endpoint and declare
   });
   it("stays wrong where nobody knows a prefix", () => {
     expect(errorOf("SELECT * { ?who zzz:born ?when }")?.code).toBe("QUERY_SYNTAX");
+    const half = errorOf("SELECT * { ?who zzz:born ?when ; foaf:name ?name }");
+    expect(half).toMatchObject({ code: "QUERY_SYNTAX", message: expect.stringContaining("nothing is known of zzz:.") });
+    expect(half?.details.next).toBe("Put PREFIX foaf: <http://xmlns.com/foaf/0.1/> before it, and declare zzz: too.");
   });
 });
 

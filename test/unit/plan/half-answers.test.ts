@@ -93,7 +93,7 @@ describe("a query on one of two parts says so", () => {
       "at its route",
       "SELECT ?n { ?p a :Person ; :name ?n }",
       { endpointId: "s1" },
-      `${s1} Federation people (/federations/people/sparql) asks both.`,
+      `${s1} Federation people asks both.`,
     ],
     ["in SERVICE", "SELECT ?n { SERVICE <s1> { ?p :name ?n } }", {}, `${s1} SERVICE <people> asks both.`],
     [

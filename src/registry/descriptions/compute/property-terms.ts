@@ -160,10 +160,10 @@ function hostsQuery(place: Place, iri: string): string {
   return `SELECT ?a ${extremes("?x")} WHERE { ${groups} } GROUP BY ?a LIMIT ${mostPrefixes + 1}`;
 }
 
-/** The IRIs behind the prefixes of each property. */
+/** The IRIs behind the prefixes of each property; none at an endpoint that compares texts without their case. */
 function behindQuery(place: Place, batch: Batch): string {
   const rows = batch.flatMap(([iri, prefixes]) => prefixes.map((prefix) => `(${written(iri)} ${stringText(prefix)})`));
-  const behind = `isIRI(?${place}) && STRSTARTS(STR(?${place}), ?x)`;
+  const behind = `isIRI(?${place}) && STRSTARTS(STR(?${place}), ?x) && !STRSTARTS("A", "a")`;
   return `SELECT ?p (COUNT(*) AS ?n) WHERE { VALUES (?p ?x) { ${rows.join(" ")} } ?s ?p ?o . FILTER(${behind}) } GROUP BY ?p`;
 }
 

@@ -159,6 +159,13 @@ describe("are true of an endpoint that", () => {
   it.each([
     ["orders texts without their case", (query: string) => query.replaceAll(/(MIN|MAX)\(\?x\)/gu, "$1(LCASE(?x))")],
     [
+      "ignores the case of texts",
+      (query: string) =>
+        query
+          .replaceAll(/(MIN|MAX)\(\?x\)/gu, "$1(LCASE(?x))")
+          .replaceAll(/STRSTARTS\(((?:STR\(\?\w+\))|"A"), ([^)]+)\)/gu, "STRSTARTS(LCASE($1), LCASE($2))"),
+    ],
+    [
       "gives any text as the first and the last",
       (query: string) => query.replaceAll(/(MIN|MAX)\(\?x\)/gu, "SAMPLE(?x)"),
     ],

@@ -111,6 +111,21 @@ describe("what known facts contradict is said with both sides, and what may have
       /\?d is both a value of :founded \(xsd:date\)/,
       `"1902-01-01"^^xsd:date`,
     ],
+    [
+      "a time for a date",
+      '{ ?c :founded "1902-01-01T00:00:00"^^xsd:dateTime }',
+      land,
+      /:founded has no value/,
+      `"1902-01-01"^^xsd:date`,
+    ],
+    [
+      "a date with a blank",
+      '{ ?c :founded ?d FILTER(?d < "1902-01-01 00:00:00") }',
+      land,
+      /\?d is both a value of :founded \(xsd:date\)/,
+      `"1902-01-01"^^xsd:date`,
+    ],
+    ["what is no date", '{ ?c :founded "1902-02-30"^^xsd:date }', land, /:founded has no value/, undefined],
     ["a year as number", "{ ?p :born 1981 }", firm, /:born has no value "1981"/, `"1981"^^xsd:gYear`],
     ["text that has a language", '{ ?c :label "Land 1" }', land, /:label has no value "Land 1"/, '"Land 1"@en'],
     [
@@ -173,6 +188,33 @@ describe("what was meant is not known: it is offered, never suggested", async ()
     expect(suggested).toBeUndefined();
     expect(repairs.map(({ after }) => after)).toEqual(offered);
     for (const { why } of repairs) expect(why).toMatch(/^possible, not certain: /);
+  });
+});
+
+it.each(["x", "1902", "01/02/1902", "1902-13-01"])(
+  "a value that is no date is not offered as one: %s",
+  async (text) => {
+    const { check } = await checkOf();
+    const { suggested, repairs } = await check(full(`SELECT * { ?c :founded "${text}" }`), land);
+    expect({ suggested, repairs }).toEqual({ suggested: undefined, repairs: [] });
+  },
+);
+
+it("of a skipped node, another class and the step between are both offered", async () => {
+  const { check } = await checkOf();
+  const { suggested, repairs } = await check(full("SELECT * { ?c a :City ; :label ?l }"), land);
+  expect(suggested).toBeUndefined();
+  expect(repairs.map(({ after }) => after)).toEqual(expect.arrayContaining([":Country", ":country/:label ?l"]));
+});
+
+describe("a SERVICE that asks the same as another branch of a UNION", async () => {
+  const shards = { one: data.cities, two: data.cities.replaceAll(/city\/(\d)/g, "city/2$1"), firm: data.firm };
+  const { check } = await typedCheck({ data: shards });
+  it.each(["one", "firm"])("is offered the shard that is not asked: %s", async (id) => {
+    const branch = (at: string): string => `{ SERVICE ${url(at)} { ?c :name ?n } }`;
+    const { suggested, repairs } = await check(full(`SELECT * { ${branch("one")} UNION ${branch(id)} }`));
+    expect(repairs).toMatchObject([{ after: "SERVICE <two>" }]);
+    expect(suggested).toBe(full(`SELECT * { ${branch("one")} UNION ${branch("two")} }`));
   });
 });
 
