@@ -34,6 +34,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "engine/sources/merged-graph.ts",
     "engine/sources/pattern-units.ts",
     "engine/sources/property-path.ts",
+    "engine/sources/subject-homes.ts",
     "engine/sources/term-spaces.ts",
     "hosting/held-answers.ts",
     "outbound/answer.ts",

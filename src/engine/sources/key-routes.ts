@@ -9,6 +9,7 @@ import type { ExecutionBounds } from "../execution-bounds.ts";
 import { type Holding, keyBytes } from "../held-bytes.ts";
 import type { QueryNeeds } from "./member.ts";
 import { hasSubject, type PatternUnit } from "./pattern-units.ts";
+import { type AskNodes, SubjectHomes } from "./subject-homes.ts";
 import { admits, TermRoutes } from "./term-spaces.ts";
 import { itemAt } from "../../values.ts";
 
@@ -24,6 +25,7 @@ interface RouteOptions {
   readonly holders?: Holders | undefined;
   readonly bounds: ExecutionBounds;
   readonly holding: Holding;
+  readonly askNodes: AskNodes;
 }
 
 /**
@@ -34,6 +36,7 @@ interface RouteOptions {
 export class KeyRoutes {
   readonly #members: readonly PlannedEndpoint[];
   readonly #options: RouteOptions;
+  readonly #homes: SubjectHomes;
   readonly #units = new Map<PatternUnit, UnitRoutes>();
   /** By label. */
   readonly #blankNodes = new Map<string, number>();
@@ -43,11 +46,22 @@ export class KeyRoutes {
   constructor(members: readonly PlannedEndpoint[], options: RouteOptions) {
     this.#members = members;
     this.#options = options;
+    this.#homes = new SubjectHomes(options.askNodes, options.holding);
   }
 
   /** The members that may have solutions, each with the keys that it may have them for. */
   async blocksFor(unit: PatternUnit, keys: KeyBlock | undefined): Promise<ReadonlyMap<number, KeyBlock | undefined>> {
-    const blocks = keys ? this.#blocksFor(unit, keys) : new Map(unit.sources.map(({ member }) => [member, undefined]));
+    if (!keys) return this.#held(unit, keys, new Map(unit.sources.map(({ member }) => [member, undefined])));
+    const blocks = await this.#held(unit, keys, this.#blocksFor(unit, keys));
+    return this.#homes.narrowed(unit, blocks, (member) => itemAt(this.#members, member).interface === undefined);
+  }
+
+  /** The blocks without rows that copies of members do not have. */
+  async #held<B extends KeyBlock | undefined>(
+    unit: PatternUnit,
+    keys: B,
+    blocks: ReadonlyMap<number, B>,
+  ): Promise<ReadonlyMap<number, B>> {
     const { holders, bounds } = this.#options;
     // Copies are those of default graphs; facts about a single pattern have chosen its members.
     const isInGraph = unit.patterns.some(({ graphs }) => graphs !== undefined);
@@ -72,6 +86,11 @@ export class KeyRoutes {
       }
     }
     return new Map([...blocks].map(([member, own]) => [member, { variables, rows: own }]));
+  }
+
+  /** A member gave solutions of a unit. */
+  gave(unit: PatternUnit, member: number): void {
+    this.#homes.gave(unit, member);
   }
 
   /** Remembers where the terms of a solution are. */
@@ -176,12 +195,12 @@ function questionOf({ patterns }: PatternUnit, keys: KeyBlock | undefined): Omit
 const keyText = (term: RDF.Term): string => (isWritable(term) ? termToText(term) : "");
 
 /** The blocks without rows that their members, in the same order, do not have. Members without a row are not asked. */
-function narrowed(
-  blocks: ReadonlyMap<number, KeyBlock | undefined>,
-  keys: KeyBlock | undefined,
+function narrowed<B extends KeyBlock | undefined>(
+  blocks: ReadonlyMap<number, B>,
+  keys: B,
   held: HeldRows,
-): ReadonlyMap<number, KeyBlock | undefined> {
-  const left = new Map<number, KeyBlock | undefined>();
+): ReadonlyMap<number, B> {
+  const left = new Map<number, B>();
   for (const [at, [member, block]] of [...blocks].entries()) {
     const indices = held[at];
     const own = new Set(indices?.map((index) => keys?.rows[index]));

@@ -9,6 +9,7 @@ import { once } from "../held-bytes.ts";
 import type { ExecutionAccount } from "../execution-account.ts";
 import { interleave } from "../interleave.ts";
 import { type Holders, KeyRoutes } from "./key-routes.ts";
+import type { AskNodes } from "./subject-homes.ts";
 import {
   hasGraphs,
   hasSubject,
@@ -51,7 +52,13 @@ export class MergedGraph {
     this.#planner = new UnitPlanner(over);
     const { needs, bounds } = options;
     const holders = over.selection && options.holders;
-    this.#routes = new KeyRoutes(over.members, { needs, holders, bounds, holding: options.account.held.open() });
+    this.#routes = new KeyRoutes(over.members, {
+      needs,
+      holders,
+      bounds,
+      holding: options.account.held.open(),
+      askNodes: (among, members, found) => this.#findNodes(among, members, found),
+    });
   }
 
   /** The patterns of a group as they are asked. */
@@ -195,6 +202,8 @@ export class MergedGraph {
     member: number,
   ): AsyncIterable<readonly Bindings[]> {
     for await (const batch of rows) {
+      const [first] = batch;
+      if (first) this.#routes.gave(unitOf(first), member);
       for (const row of batch) this.#routes.learn(unitOf(row), row, member);
       yield batch;
     }
@@ -204,6 +213,19 @@ export class MergedGraph {
   nodes(among: readonly RDF.Term[], graphs: Graphs | undefined): AsyncIterable<readonly Bindings[]> {
     const members = [...this.#over.members.keys()].filter((index) => hasGraphs(this.#over.members[index], graphs));
     return this.#ask(members.map((member) => ({ member, ask: (at) => at.nodes(among, graphs) })));
+  }
+
+  async #findNodes(...[among, members, found]: Parameters<AskNodes>): Promise<void> {
+    async function* noted(rows: AsyncIterable<readonly Bindings[]>, member: number): typeof rows {
+      for await (const batch of rows) {
+        for (const node of batch.flatMap((row) => row.get("node") ?? [])) found(node, member);
+        yield batch;
+      }
+    }
+    const asked = members.map(
+      (member): AskedMember => ({ member, ask: (at) => noted(at.nodes(among, undefined), member) }),
+    );
+    for await (const _ of this.#ask(asked));
   }
 
   /** The size of a unit, as far as its members tell it. */

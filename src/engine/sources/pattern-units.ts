@@ -17,6 +17,14 @@ export interface PatternUnit {
   readonly overlaps: boolean;
   /** Index into `SourceSelection.disjointSubjects` of a set that has all of the members. */
   readonly disjointSet: number | undefined;
+  /** Patterns of its group with the same subject, where that is a variable and the only one of the unit. */
+  readonly star?: Star | undefined;
+}
+
+/** Units of one group with the same subject. */
+interface Star {
+  readonly subject: string;
+  readonly units: number;
 }
 
 /** A member's part in a unit. */
@@ -54,6 +62,16 @@ export const hasGraphs = (member: PlannedEndpoint | undefined, graphs: Graphs | 
 export const hasSubject = ({ patterns }: PatternUnit, name: string): boolean =>
   patterns.some(({ subject }) => subject.termType === "Variable" && subject.value === name);
 
+function subjectOf({ patterns }: Pick<PatternUnit, "patterns">): string | undefined {
+  const [subject, ...others] = new Set(
+    patterns.map((pattern) => (pattern.graphs ? undefined : variableName(pattern.subject))),
+  );
+  return others.length === 0 ? subject : undefined;
+}
+
+const variableName = ({ termType, value }: RDF.Term): string | undefined =>
+  termType === "Variable" ? value : undefined;
+
 /** Cuts groups of triple patterns into units, by what the plan says of the members of a merged graph. */
 export class UnitPlanner {
   readonly #over: MergedMembers;
@@ -73,7 +91,12 @@ export class UnitPlanner {
    * other has.
    */
   unitsOf(patterns: readonly TriplePattern[]): readonly PatternUnit[] {
-    return this.#partsOf(patterns).map((part) => this.#toUnit(part));
+    const parts = this.#partsOf(patterns);
+    const stars = new Map<string, Star>();
+    for (const name of parts.flatMap((part) => subjectOf(part) ?? [])) {
+      stars.set(name, { subject: name, units: (stars.get(name)?.units ?? 0) + 1 });
+    }
+    return parts.map((part) => this.#toUnit(part, stars.get(subjectOf(part) ?? "")));
   }
 
   /**
@@ -127,7 +150,7 @@ export class UnitPlanner {
     return areApart(spacesAt(left, one), spacesAt(right, other));
   }
 
-  #toUnit(part: Part): PatternUnit {
+  #toUnit(part: Part, star?: Star): PatternUnit {
     const { patterns, sources, places } = part;
     const overlaps =
       mergesGraphs(part) ||
@@ -137,6 +160,7 @@ export class UnitPlanner {
     return {
       patterns,
       overlaps,
+      star,
       disjointSet: isInGraph(part) ? undefined : this.#setOf(sources.map(({ member }) => member)),
       sources: sources.map(({ member, size, values }) => ({ member, size, values, spaces: spacesOf(places, member) })),
     };
