@@ -1,7 +1,8 @@
 import { itemAt } from "../../values.ts";
 import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
-import type { Finder, LinkedEndpoint } from "../../registry/find.ts";
+import { amountText } from "../../figures.ts";
+import { type Finder, type LinkedEndpoint, shapeText } from "../../registry/find.ts";
 import { bracketedIri, iriParts, plainText } from "../../rdf/display-text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -10,7 +11,7 @@ const termTokens = [900, 700, 500, 300, 200] as const;
 const mostReasons = 5;
 
 interface Parts {
-  readonly finder: Pick<Finder, "findEndpoints">;
+  readonly finder: Pick<Finder, "findEndpoints" | "findShapes">;
   readonly due: {
     /** Endpoints that are being described for the first time, by id. */
     describedFirst(): Promise<readonly string[]>;
@@ -32,6 +33,7 @@ export const findEndpoints = ({ finder, due }: Parts) =>
     async run({ question, limit = 5 }, { hint, signal }) {
       const { endpoints: hits, total, complete, isForeign } = await finder.findEndpoints({ question, limit, signal });
       const coming = await due.describedFirst();
+      const shapes = await shapesOfFirst(finder, hits, { question, signal });
       const shown = hits.map((hit, at) => shownHit(hit, itemAt(termTokens, Math.min(at, termTokens.length - 1))));
       const [best] = shown;
       const next = isForeign
@@ -46,9 +48,9 @@ export const findEndpoints = ({ finder, due }: Parts) =>
             ? "No endpoint has a word of it."
             : `${isForeign ? "Most words are unknown, perhaps not English, so this is a guess: " : ""}${hits.length} of ${total}, best first; counts of instances in brackets`,
         cause: loadingText(complete, coming),
-        rows: shown.flatMap(({ lines }) => lines),
+        rows: shown.flatMap(({ lines }, at) => (at === 0 ? [...lines, ...shapes.map((text) => `  ${text}`)] : lines)),
         next,
-        data: { total, complete, endpoints: shown.map(({ data }) => data) },
+        data: { total, complete, endpoints: shown.map(({ data }, at) => Object.assign(data, at === 0 && { shapes })) },
       };
     },
   });
@@ -138,4 +140,22 @@ function propertyText({ iri, ranges, datatype }: HitTerm): string {
   const [range] = ranges;
   if (range !== undefined) return `${bracketedIri(iri)} -> ${bracketedIri(range)}`;
   return datatype === undefined ? bracketedIri(iri) : `${bracketedIri(iri)} ${iriParts(datatype).local}`;
+}
+
+const mostShapes = 3;
+
+/** Patterns of published queries, for the first hit where it is known from publications alone. */
+async function shapesOfFirst(
+  finder: Parts["finder"],
+  [first]: readonly LinkedEndpoint[],
+  asked: { readonly question: string; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  if (first?.provenance === undefined) return [];
+  const found = await finder.findShapes({ ...asked, endpoints: [first.id], limit: mostShapes });
+  return found.flatMap(({ shape }) => {
+    const text = shapeText(shape);
+    const seen =
+      shape.uses === 0 ? "a published model" : amountText(shape.uses, "published query", "published queries");
+    return text === undefined ? [] : [`in ${seen}: ${text}`];
+  });
 }

@@ -4,7 +4,9 @@ import type { DescriptionService, VoidDescription } from "../../registry/descrip
 import { descriptionView } from "../../views/description-view.ts";
 import { viewHtml } from "../../views/view-html.ts";
 import { type Asker, askFor } from "./login.ts";
-import { numberText, latencyText } from "../../figures.ts";
+import { plainText } from "../../rdf/display-text.ts";
+import { shapeQuery, shapeWords } from "../../registry/find.ts";
+import { amountText, latencyText, numberText } from "../../figures.ts";
 import { momentOf, termLink } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import { schemaPicture } from "./link-pictures.ts";
@@ -60,16 +62,34 @@ function publishedTable(kind: "class" | "property", { terms }: PublishedFacts): 
   });
 }
 
+const mostQueries = 5;
+
+/** Links to the console with queries that are written from shapes: those that most published queries have. */
+function shapeLinks(id: string, { shapes }: PublishedFacts): Html {
+  const items = shapes.slice(0, mostQueries).flatMap((shape) => {
+    const query = shapeQuery(shape);
+    if (query === undefined) return [];
+    const seen =
+      shape.uses === 0
+        ? "from a published model"
+        : `seen in ${amountText(shape.uses, "published query", "published queries")}`;
+    const link = `/query#${new URLSearchParams({ endpoint: id, query }).toString()}`;
+    return html`<li><a href="${link}">${plainText(shapeWords(shape), 200)}</a>, ${seen}</li>\n`;
+  });
+  return items.length === 0 ? html`` : html`<p>Queries to begin with:</p>\n<ul>\n${items}</ul>\n`;
+}
+
 const publishedBody = (
+  id: string,
   facts: PublishedFacts,
 ): Html => html`<p>What others say of it was ${facts.provenance}. It is not all that there is, and may be out of date.</p>
-${publishedTable("class", facts)}${publishedTable("property", facts)}`;
+${publishedTable("class", facts)}${publishedTable("property", facts)}${shapeLinks(id, facts)}`;
 
 /** Statistics, largest classes and the summary that agents get; of data that has not been described, what was published. */
 export function dataBody({ description, freshness, parts, published }: ShownData, asker: Asker): Html {
   if (description === undefined) {
     return html`<p class="muted">The data has not been described yet.</p>
-${published === undefined || published.terms.size === 0 ? "" : publishedBody(published)}${askFor("describe", asker)}`;
+${published === undefined || published.terms.size === 0 ? "" : publishedBody(asker.id, published)}${askFor("describe", asker)}`;
   }
   const view = schemaView(description, { detail: "summary", maxTokens: budget, parts });
   const part = partSentence(parts);

@@ -9,6 +9,7 @@ import { oneSentence } from "../../schema/one-sentence.ts";
 import { builtParts, partSentence } from "../../schema/part-lines.ts";
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import type { ValueHit } from "../tables/value-index.ts";
+import { publishedKey } from "../../catalog/published/published-facts.ts";
 import { reason } from "./rank-terms.ts";
 import { itemAt } from "../../../values.ts";
 
@@ -159,7 +160,7 @@ function linkedHit(
     title: plainText(entry?.title ?? key, 120),
     sentence: model && sentenceOf(model),
     status: statusOf(key),
-    terms: hitTerms(terms, ranked.graph(key), { described, models, ids: [key] }),
+    terms: hitTerms(mostUsedFirst(terms, model), ranked.graph(key), { described, models, ids: [key] }),
     provenance: described === undefined ? published?.provenance : undefined,
   };
 }
@@ -171,6 +172,21 @@ function worstOf(states: readonly EndpointStatus[]): EndpointStatus {
 const mostHitTerms = 40;
 
 type ScoredTerms = ReturnType<QuestionRanking["termsOf"]>;
+
+/** Terms that queries need whatever the words of the question are. */
+const mostUsed = 6;
+
+/** Of an endpoint that is known from publications alone, the terms that published queries use most before all others. */
+function mostUsedFirst(terms: ScoredTerms, { described, published }: Partial<EndpointModel> = {}): ScoredTerms {
+  if (described !== undefined) return terms;
+  const usesOf = ({ node: { kind, iri } }: ScoredTerms[number]): number =>
+    published?.terms.get(publishedKey(kind, iri))?.uses ?? 0;
+  const used = terms
+    .filter((term) => usesOf(term) > 0)
+    .toSorted((one, other) => usesOf(other) - usesOf(one))
+    .slice(0, mostUsed);
+  return [...used, ...terms.filter((term) => !used.includes(term))];
+}
 
 /** The schema of an endpoint or federation, and the described endpoints that it is of. */
 interface HitSchema {

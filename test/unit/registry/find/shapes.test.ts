@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { findEndpoints } from "../../../../src/agent/tools/find-endpoints.ts";
 import { findExamples } from "../../../../src/agent/tools/find-examples.ts";
+import { dataBody } from "../../../../src/http/pages/endpoint-data.ts";
 import { shapeQuery, shapeText, shapeWords } from "../../../../src/registry/find.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
 import { shapedFacts } from "../../../support/catalog-entry.ts";
@@ -126,5 +128,38 @@ describe("shapes for a question", () => {
     expect(data["examples"]).toMatchObject([{ seen: "seen in 12 published queries", endpoints: ["shop"] }]);
     const models = await tool.call({ question: "products with a label", endpoints: "shop" }, call);
     expect(models.text).toContain("from a published model");
+  });
+
+  it("stand below the first hit where that has not been described", async () => {
+    const { finder, models } = open();
+    await finder.settled();
+    const tool = findEndpoints({ finder, due: { describedFirst: async () => [] } });
+    const call = { owner: "me", signal: new AbortController().signal, hint: (text: string) => text };
+    const { text, data } = await tool.call({ question: "Which baskets hold products, at what price?" }, call);
+    const pattern = `?basket a <${ex}Basket> ; <${ex}holds> ?product . ?product a <${ex}Product> ; <${ex}price> ?price`;
+    expect(text).toContain(`  in 12 published queries: ${pattern}\n`);
+    expect(data["endpoints"]).toMatchObject([{ id: "shop", shapes: [`in 12 published queries: ${pattern}`] }]);
+    models.setDescription("shop", descriptionOf({ classPartitions: [classPartition(`${ex}Basket`, 5, [])] }));
+    await finder.settled();
+    const described = await tool.call({ question: "Which baskets hold products, at what price?" }, call);
+    expect(described.text).toContain("shop (endpoint");
+    expect(described.text).not.toContain("published quer");
+  });
+
+  it("are links to the console on the page of the endpoint", () => {
+    const asker = { id: "shop", endpointApi: "/api/endpoints/shop", mayAsk: false };
+    const shown = { description: undefined, freshness: { state: "none" }, parts: [], published: facts } as const;
+    const { html } = dataBody(shown, asker);
+    const links = [...html.matchAll(/href="\/query#([^"]*)">([^<]*)<\/a>, ([^<]*)</g)];
+    expect(links.map(([, , title, seen]) => `${title}; ${seen}`)).toEqual([
+      "basket: holds product, its price; seen in 12 published queries",
+      "person: name, paid by basket; seen in 1 published query",
+      "product: label; from a published model",
+    ]);
+    for (const [, fragment = ""] of links) {
+      const link = new URLSearchParams(fragment.replaceAll("&amp;", "&"));
+      expect(link.get("endpoint")).toBe("shop");
+      expect(parseQuery(link.get("query") ?? "").form).toBe("SELECT");
+    }
   });
 });
