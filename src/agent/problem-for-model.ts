@@ -33,7 +33,7 @@ export function problemForModel(problem: Problem, hint: Hint): Problem {
     // The dots of `{ ... }` end no sentence.
     .split(/(?<=(?<!\.\.)[.?!])\s+/)
     .map((sentence) => (/\/adapters\b/.test(sentence) ? "{accept_adapter} keeps it for all queries." : sentence))
-    .filter((sentence) => sentence !== "" && !notForModels.test(sentence))
+    .filter((sentence) => sentence !== "" && !notForModels.test(sentence.replaceAll(/\bhttps?:\S+/g, "")))
     .flatMap((sentence) => hint(sentence) ?? []);
   const better = (advice[problem.code] ?? []).flatMap((sentence) => hint(sentence) ?? []).slice(0, 1);
   const next = [...(own.some((sentence) => sentence.startsWith("Did you mean")) ? own : better), ...own];

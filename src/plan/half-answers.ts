@@ -119,7 +119,8 @@ function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNot
   const federation = federationWith(isAsking, context)?.id;
   if (federation === undefined) return { code: "PART_ASKED", message: said };
   const all = others.length === 1 ? "both" : "all of them";
-  if (iri === undefined) {
+  // With BASE the id would be another IRI.
+  if (iri === undefined || query.prologue.base !== undefined) {
     return { code: "PART_ASKED", message: `${said} Federation ${federation} asks ${all}.` };
   }
   const edits = query.services.flatMap(({ target, element: { name: at } }) =>

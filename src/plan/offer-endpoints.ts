@@ -75,16 +75,21 @@ export function serviceRequired(parsed: Query, where: ErrorWhere | undefined, co
   const offered = offeredHomes(best ? fitting : all, parsed, context);
   const endpoints = offered.map(({ entry }) => entry.id);
   const [first] = endpoints;
+  const target = targetText(offered[0]?.entry, parsed);
   const next =
     first === undefined
       ? "Name an endpoint: SERVICE <id> { ... } around the patterns; /api/endpoints?property=IRI says which endpoints have what."
-      : `Send the query to an endpoint (/endpoints/${first}/sparql, --endpoint ${first}), or wrap its patterns: SERVICE <${first}> { ... }.`;
+      : `Send the query to an endpoint (/endpoints/${first}/sparql, --endpoint ${first}), or wrap its patterns: SERVICE ${target} { ... }.`;
   return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
     ...(where && { where }),
     next: [next, ...evidenceText(offered)].join(" "),
     ...(endpoints.length > 0 && { endpoints }),
   });
 }
+
+/** An endpoint as a query names it: by its id, but in a query with BASE, where that would be another IRI. */
+const targetText = (entry: CatalogEntry | undefined, { prologue }: Query): string =>
+  `<${(prologue.base === undefined ? entry?.id : entry?.url) ?? ""}>`;
 
 /** Says which undescribed endpoints have more to do with a query than all that are described; empty where none has. */
 export function betterHomesText(parsed: Query, isDescribed: (id: string) => boolean, context: PlanContext): string {
@@ -128,7 +133,7 @@ export function misplacedExtension(
   const code = isHomeless ? "SERVICE_REQUIRED" : "SERVICE_TARGET_REFUSED";
   return new FedwayError(code, `SERVICE <${iri}> is no endpoint: it extends the engine of ${best}.`, {
     where: clause.where,
-    next: `Put it into SERVICE <${best}> { ... }, together with the patterns that it is for, or send the whole query to that endpoint (/endpoints/${best}/sparql, --endpoint ${best}).`,
+    next: `Put it into SERVICE ${targetText(ranked[0]?.entry, query)} { ... }, together with the patterns that it is for, or send the whole query to that endpoint (/endpoints/${best}/sparql, --endpoint ${best}).`,
     endpoints,
   });
 }

@@ -66,10 +66,21 @@ function ambiguous(texts: readonly FilledText[], { details: { where } }: FedwayE
   });
 }
 
+/** `FROM NAMED <people>`, where FROM would name the endpoint. */
+function namesGraph(error: FedwayError, id: string, text: string): FedwayError {
+  const isNamed = Array.from(text.matchAll(/\bNAMED\s+<([^<>\s]{1,64})>/gi)).some(([, graph]) => graph === id);
+  if (!isNamed) return error;
+  return new FedwayError(error.code, `FROM NAMED names graphs, and ${id} is an endpoint or federation.`, {
+    ...error.details,
+    next: `Write FROM <${id}>: GRAPH then reads its named graphs.`,
+  });
+}
+
 /** Whoever writes `SERVICE <peple>`, or `<peple>` among the values of its variable, means an endpoint of the catalogue. */
 function explained(error: FedwayError, text: string, context: PlanContext): FedwayError {
   const id = /relative IRI (\S{1,64}) /.exec(error.message)?.[1];
-  if (id === undefined || context.catalog.byId(id)) return error;
+  if (id === undefined) return error;
+  if (context.catalog.byId(id) ?? context.catalog.federation(id)) return namesGraph(error, id, text);
   const federations = nearest(
     id,
     context.catalog.federations.map((each) => each.id),

@@ -4,9 +4,10 @@ import { parseQuery, type Query } from "../sparql/query.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import { itemAt } from "../values.ts";
 import { type Draft, draftOf } from "./decide-plan.ts";
-import { similarIds } from "./meant-entries.ts";
+import { entryMeant, placeNamed, similarIds } from "./meant-entries.ts";
 import type { KnownFederation, Place, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { betterHomesText } from "./offer-endpoints.ts";
+import { isOwn } from "./service-targets.ts";
 import { lateNote, type PlanNote } from "./query-plan.ts";
 
 /**
@@ -72,16 +73,12 @@ interface MeantPlace {
 
 /**
  * The endpoint or federation that FROM names by its URL, and the query without this FROM, in which everything else keeps its place.
- * @throws FedwayError `REQUEST_INVALID` where FROM names several
+ * @throws FedwayError `REQUEST_INVALID` where FROM names several; `ENDPOINT_UNKNOWN` for a URL of this service that names none
  */
-function placeInFrom(query: Query, { catalog }: PlanContext): MeantPlace | undefined {
+function placeInFrom(query: Query, context: PlanContext): MeantPlace | undefined {
   const named = query.datasets.flatMap(({ iri, named: isNamed }, at) => {
-    if (isNamed) return [];
-    const federationId = catalog.federationByUrl(iri)?.id;
-    const endpointId = federationId === undefined ? catalog.byUrl(iri)?.id : undefined;
-    return federationId === undefined && endpointId === undefined
-      ? []
-      : [{ at, iri, place: { endpointId, federationId } }];
+    const place = isNamed ? undefined : placeAt(iri, context);
+    return place === undefined ? [] : [{ at, iri, place }];
   });
   const [first] = named;
   if (first === undefined) return undefined;
@@ -100,6 +97,20 @@ function placeInFrom(query: Query, { catalog }: PlanContext): MeantPlace | undef
   const unmatched = placed.datasets.length > 0 && placed.patterns.some(({ graph }) => graph === "none");
   if (unmatched) throw withoutDefaultGraph(first.iri);
   return { ...first.place, query: placed, sent: "" };
+}
+
+/** The place with a URL; undefined for an IRI that may be one of a graph, which routes of this service to places are not. */
+function placeAt(iri: string, context: PlanContext): Pick<MeantPlace, "endpointId" | "federationId"> | undefined {
+  const { catalog } = context;
+  const federation = catalog.federationByUrl(iri);
+  if (federation) return { federationId: federation.id };
+  const entry = entryMeant(iri, catalog);
+  if (entry) return { endpointId: entry.id };
+  const url = URL.parse(iri);
+  const [, id] = /\/(?:endpoints|federations|hosted)\/([^/]+)/.exec(url?.pathname ?? "") ?? [];
+  if (url === null || id === undefined || !isOwn(url, context)) return undefined;
+  const meant = placeNamed(id, catalog);
+  return "entry" in meant ? { endpointId: meant.entry.id } : { federationId: meant.federation.id };
 }
 
 /** The query's FROM NAMED would empty the default graph that FROM was meant for (SPARQL 1.1 Query, section 13.2). */

@@ -90,12 +90,13 @@ export function serviceTargets(query: Query, task: PlanTask): ServiceTargets {
     if (iri !== endpoint.url) normalised.set(iri, endpoint);
     return endpoint;
   };
+  const hasBase = query.prologue.base !== undefined;
   for (const clause of query.services) {
-    const { target, element } = clause;
+    const { target, element, where } = clause;
+    const place = { where, hasBase };
     if (target.kind === "variable" && isBoundTarget(clause)) members.set(element.from, { url: `?${target.name}` });
     else if (target.kind === "variable") {
       for (const { iri, text } of valuesOf(clause)) {
-        const place = { where: clause.where };
         if (iri === undefined) throw refused(text, { place, why: "is not an IRI" });
         if (!cataloguedTarget(iri, place, task.context)) lookUp(iri, place);
       }
@@ -103,9 +104,9 @@ export function serviceTargets(query: Query, task: PlanTask): ServiceTargets {
       notes.push(keywordNote(target.iri, keywordEntries(target.iri, clause, task.context)));
     else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
     else {
-      const known = cataloguedTarget(target.iri, clause, task.context);
+      const known = cataloguedTarget(target.iri, place, task.context);
       if (!known) refuseMisplaced(target.iri, clause, query, task.context);
-      members.set(element.from, known ?? lookUp(target.iri, clause));
+      members.set(element.from, known ?? lookUp(target.iri, place));
     }
   }
   notes.push(...[...normalised].map(([iri, endpoint]) => normalisedNote(iri, endpoint, task.context)));
@@ -226,6 +227,8 @@ function valuesOf(clause: ServiceClause): readonly { readonly iri?: string; read
 interface ClausePlace {
   /** Absent for a value out of data. */
   readonly where?: ServiceClause["where"];
+  /** With BASE an id in the place of a URL would be another URL. */
+  readonly hasBase?: boolean;
 }
 
 const whereIs = ({ where }: ClausePlace, endpoint: string): ErrorWhere => ({ ...where, endpoint });
@@ -267,7 +270,7 @@ function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {
 }
 
 /** Below the path of the public URL: other paths of that host are other services. */
-function isOwn({ origin, pathname }: URL, { publicUrl }: PlanContext): boolean {
+export function isOwn({ origin, pathname }: URL, { publicUrl }: PlanContext): boolean {
   const own = URL.parse(`${publicUrl}/`);
   return own?.origin === origin && `${pathname}/`.startsWith(own.pathname);
 }
@@ -294,7 +297,7 @@ function refused(iri: string, { place, why, context }: Refusal): FedwayError {
   const shown = iri.slice(0, 200);
   const [best] = near;
   const next = best
-    ? `Did you mean SERVICE <${best.id}>, which is ${best.url}?`
+    ? `Did you mean SERVICE <${place.hasBase ? best.url : best.id}>, which is ${place.hasBase ? best.id : best.url}?`
     : "Use the id or the URL of an endpoint from /api/endpoints, or of a federation from /api/federations.";
   return new FedwayError("SERVICE_TARGET_REFUSED", `The SERVICE target ${shown} ${why}.`, {
     where: whereIs(place, shown),

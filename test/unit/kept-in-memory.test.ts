@@ -13,6 +13,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
   "lives as long as one query, answer or document, whose account or bytes bound it": [
     "agent/ask/asking.ts",
     "completion/read-query.ts",
+    "diagnosis/check/table-query.ts#properties",
     "diagnosis/check/type-check.ts",
     "diagnosis/why/prober.ts#known",
     "engine/clause-executor.ts#gone #firsts",

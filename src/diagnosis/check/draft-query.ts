@@ -2,6 +2,7 @@ import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { PrefixMeanings } from "../../plan/plan-request.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import { followsGrammar, type Query } from "../../sparql/query.ts";
+import { namesAt } from "./known-names.ts";
 import { type CheckOptions, type CheckRequest, type Place, placeMeant } from "./lookups.ts";
 import {
   anyFaults,
@@ -48,6 +49,7 @@ export function* draftOf(request: CheckRequest, options: CheckOptions): Steps<Dr
   const sources = {
     isId: (id: string) => (catalog.byId(id) ?? catalog.federation(id)) !== undefined,
     read: (text: string) => readText(text, { place, meanings }, options),
+    names: namesAt(place, options),
   };
   return { place, sources, draft: yield* planned(request.query, { place, sources }, options) };
 }

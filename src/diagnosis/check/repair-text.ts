@@ -2,7 +2,9 @@ import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import { dialectEdits, offsetAt, type Query, substituted } from "../../sparql/query.ts";
 import { withBraces } from "./braces.ts";
 import { querySlices } from "./foreign-text.ts";
+import { type KnownNames, withNames } from "./known-names.ts";
 import { type TextAttempt, withServiceNames } from "./service-names.ts";
+import { withTable } from "./table-query.ts";
 import { readTokens, updateVerb } from "./update-to-select.ts";
 
 /** Sources for repairs of a text. */
@@ -11,6 +13,7 @@ export interface RepairSources {
   readonly isId: (id: string) => boolean;
   /** The text as the planner reads it, or its error. */
   readonly read: (text: string) => ReadText | FedwayError;
+  readonly names: KnownNames;
 }
 
 /** A legal text, or one that was made legal. */
@@ -57,7 +60,12 @@ export const ownFaults: readonly Step[] = [
   ({ text }) => withBraces(text),
 ];
 /** Those, and others that are only offered: habits of other languages, written as in SPARQL. */
-export const anyFaults: readonly Step[] = [...ownFaults, withDialect];
+export const anyFaults: readonly Step[] = [
+  ...ownFaults,
+  ({ text }, { names }) => withTable(text, names),
+  ({ text, error }, { names }) => withNames(text, error, names),
+  withDialect,
+];
 
 /**
  * Makes a text parse that does not: takes out what stands around the query (code fences, reasoning tags, prose), closes

@@ -200,6 +200,8 @@ literal .*: A literal has its language or datatype behind it: "2000-01-31"^^xsd:
 name .*: Variables begin with ?, have no table in front, and texts stand in quotes.
   lang -> ?1   word . word pname|var|iri|word -> $1:$3 $4   word . word -> ?3   var . word -> ?3   word pname -> $1$2
   { word pname|iri -> { ?2 $3   pname|iri word .|;|}|, -> $1 "$2" $3   bareWord
+quote .*: A text stands in quotes.
+  missingQuote   unquoted
 name SELECT|GROUP|ORDER: Variables begin with ?, have no table in front, and texts stand in quotes.
   string|word -> ?1
 table SELECT: There are no tables: WHERE { ?x a :Class ; :property ?value } names classes and properties.

@@ -2,6 +2,7 @@ import type { Substitute } from "../parse/substituted-text.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   quotes: "Strings stand in \" or ', variables begin with ?, and names have no quotation marks.",
+  entities: "A query has no HTML entities outside of strings.",
   characters: "Outside of strings and names a query is written in the characters of ASCII.",
   equals: "Values are compared by =, !=, <=, >= and REGEX.",
   comment: "A comment begins with #.",
@@ -46,14 +47,10 @@ const rows: readonly Row[] = [
   ["iri", /["'](?<=[\w>;]\s{1,9}["'])(https?:[^\s"']+)["'](?=\s{1,9}[?<"':\w])/, "<$1>"],
   ["literal", /(?<=["'])::(\w+)/, "^^xsd:$1"],
   ["function", /[?$]\w+(?:::|\^\^)[\w:]+/, (found) => found.replace(/^(.\w+)(?:::|\^\^)(.*)$/, "CAST($1 AS $2)")],
-  ["quotes", /&(?:quot|#34|#39|apos);/, '"'],
   ["quotes", /""(?=\w)([^"\n]+)""/, '"$1"'],
   ["quotes", /`(?!``)([^`\n]*)`/, "$1"],
   ["quotes", /\\(["'{}])/, "$1"],
   ["characters", /\\[nrt](?=[\s?{}]|[A-Z])/, " "],
-  ["characters", /&lt;/, "<"],
-  ["characters", /&gt;/, ">"],
-  ["characters", /&amp;/, "&"],
   ["characters", /[！-～]/, (sign) => String.fromCodePoint((sign.codePointAt(0) ?? 0) - 0xfe_e0)],
   ["characters", /[\u200B\u2060\uFEFF]/, ""],
   ["characters", /[\u00A0\u2000-\u200A\u202F\u3000]/, " "],
@@ -106,8 +103,30 @@ const scanner = new RegExp(
   "gi",
 );
 
-/** Changes of what a text has outside of strings, IRIs and comments, all of a kind together. */
+const entitySigns: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: " " };
+/** They stand also within IRIs, whose end may be one. */
+const entityOrString =
+  /&(?:(?<name>lt|gt|amp|quot|apos|nbsp)|#(?<decimal>\d{1,6})|#x(?<hex>[\da-f]{1,5}));|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/gi;
+
+/** A text that was escaped for HTML. Its IRIs and strings are found once it is not. */
+function entitiesIn(text: string): readonly Substitute[] {
+  return Array.from(text.matchAll(entityOrString)).flatMap(({ index, 0: { length }, groups = {} }) => {
+    const { name, decimal, hex } = groups;
+    const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+    const sign =
+      name === undefined ? String.fromCodePoint(Number.isNaN(code) ? 0 : code) : entitySigns[name.toLowerCase()];
+    return sign === undefined || sign === "\0" ? [] : [{ start: index, end: index + length, text: sign }];
+  });
+}
+
+/** Changes of what a text has outside of strings, IRIs and comments, all of a kind together; entities of HTML alone. */
 export function foreignCharacters(text: string): readonly CharacterEdit[] {
+  const entities = entitiesIn(text);
+  const edits = entities.length > 0 ? new Map([["entities", entities]]) : characterEdits(text);
+  return [...edits].map(([kind, edit]) => ({ kind, why: reasons[kind] ?? "", edit }));
+}
+
+function characterEdits(text: string): ReadonlyMap<string, readonly Substitute[]> {
   const edits = new Map<string, Substitute[]>();
   for (const found of text.matchAll(scanner)) {
     const at = names.findIndex((name) => found.groups?.[name] !== undefined);
@@ -120,5 +139,5 @@ export function foreignCharacters(text: string): readonly CharacterEdit[] {
     if (after !== before) same.push(edit);
     if (same.length > 0) edits.set(kind, same);
   }
-  return [...edits].map(([kind, edit]) => ({ kind, why: reasons[kind] ?? "", edit }));
+  return edits;
 }

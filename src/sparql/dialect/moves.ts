@@ -186,3 +186,23 @@ export const bareWord: Mending = (stumble) => {
   const isText = isWordAt && stumble.word(at + 1) !== "(" && stumble.clause().endsWith("(");
   return isText ? [[replaced(stumble, [at, at + 1], JSON.stringify(word))]] : [];
 };
+
+/** `:country IS ;`: a text without quotation marks, also one that is a word of SPARQL. */
+export const unquoted: Mending = (stumble) => {
+  const { tokens, at } = stumble;
+  const before = tokens[at - 1];
+  const isObject = before?.kind === "pname" || before?.kind === "iri" || before?.text === "=";
+  if (tokens[at]?.kind !== "word" || !isObject) return [];
+  return [[replaced(stumble, [at, at + 1], JSON.stringify(stumble.written(at, at + 1)))]];
+};
+
+/** `:country Wien" ;` and `:country "Wien ;`: a text that lacks one of its quotation marks. */
+export const missingQuote: Mending = ({ tokens, at, text }) => {
+  const [before, quote] = [tokens[at - 1], tokens[at]];
+  if (quote?.kind !== "invalid" || !/["']/.test(quote.text)) return [];
+  const rest = text.slice(quote.end);
+  const part = rest.slice(0, rest.search(/[;.,})\n]|$/)).trimEnd();
+  const [{ length } = ""] = /@[a-z-]+$/i.exec(part) ?? [];
+  const closed = [inserted(quote.end + part.length - length, quote.text)];
+  return before?.end === quote.start ? [[inserted(before.start, quote.text)], closed] : [closed];
+};

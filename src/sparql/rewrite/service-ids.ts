@@ -38,13 +38,14 @@ export function withServiceUrls(
 
 /**
  * The query with ids in the place of the URLs that SERVICE and FROM name, but of those that `sent` writes so; where `sent` has URLs alone,
- * other endpoints are named by theirs, too.
+ * other endpoints are named by theirs, too. Unchanged with BASE, where an id would be another IRI.
  * @param catalog finds the endpoint with a URL
  */
 export function withServiceIds(text: string, sent: string, catalog: ByUrl): string {
   const isByUrl = /\bSERVICE\s+(?:SILENT\s+)?<https?:/i.test(sent);
   const tokens = tokenize(text);
-  const ids = tokens.flatMap((token, at): Substitute[] => {
+  const hasBase = tokens.some((token) => isWord(token, "BASE"));
+  const ids = (hasBase ? [] : tokens).flatMap((token, at): Substitute[] => {
     const isIri = token.kind === "iri" && (isTarget(tokens, at) || isFrom(tokens, at));
     const { id } = (isIri ? catalog.byUrl(token.text.slice(1, -1)) : undefined) ?? {};
     if (id === undefined || sent.includes(token.text) || (isByUrl && !sent.includes(`<${id}>`))) return [];
