@@ -173,6 +173,7 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
     ...ground,
     tracer: tracing,
     fileUrl: (id) => registry?.catalog.fileUrl(id),
+    operatorUrl: (id) => registry?.catalog.operatorUrl(id),
     onTraffic(report) {
       monitoring?.monitor.observeTraffic(report);
       if (report.status !== undefined && report.status >= 400) {
@@ -264,12 +265,14 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     toolbox: agents.toolbox,
     mcpParts: agents.mcpParts,
     adminToken: token.value,
-    listen: (work) =>
-      life.begin({
+    listen(work) {
+      catalog.setArgument(work?.argument);
+      return life.begin({
         startWork: () => startWork(parts, work),
         answer: () => http.listen(),
         announce: async (url) => ((work?.announced ?? work === undefined) ? state.announce(url) : undefined),
-      }),
+      });
+    },
     startMessage: (url) => startMessage(url, { catalog, token, config }),
     close: ({ drain = false } = {}) =>
       life.close(async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
@@ -16,6 +16,12 @@ const exampleCatalog = fileURLToPath(packageFile("catalog/examples/"));
 /** SHACL shapes of catalogue files. */
 export const shapesFile = fileURLToPath(packageFile("catalog/shapes/entry-shapes.ttl"));
 
+/** Files of any other folder are the operator's own. */
+const folderOf = (path: string) => ({
+  path,
+  isOperators: ![ownCatalog, exampleCatalog].includes(join(resolve(path), "/")),
+});
+
 const catalogFolder = ({ catalogDir }: Pick<Config, "catalogDir">): string =>
   catalogDir ?? (existsSync("./catalog") ? "./catalog" : ownCatalog);
 
@@ -24,7 +30,7 @@ const publishedFolder = (catalogDir: string): string => join(catalogDir, "publis
 
 /** Where the files of the catalogue lie, and what their relative URLs mean. */
 export const catalogSources = (config: Config) => ({
-  dirs: [{ path: catalogFolder(config) }, ...(config.examples ? [{ path: exampleCatalog }] : [])],
+  dirs: [catalogFolder(config), ...(config.examples ? [exampleCatalog] : [])].map(folderOf),
   // The operator's win.
   published: [publishedFolder(catalogFolder(config)), publishedFacts],
   baseUrl: config.publicUrl,
@@ -35,10 +41,17 @@ export const catalogSources = (config: Config) => ({
  * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read
  */
 export async function checkCatalogFiles(config: Config, folders: readonly string[]): Promise<CatalogReport> {
-  const { allowAddresses, publicUrl: baseUrl } = config;
-  const guard = createAddressGuard(allowAddresses);
-  const dirs = (folders.length === 0 ? [catalogFolder(config)] : folders).map((path) => ({ path }));
-  return checkCatalog({ dirs, baseUrl, shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message });
+  const dirs = (folders.length === 0 ? [catalogFolder(config)] : folders).map(folderOf);
+  return checkCatalog({ dirs, baseUrl: config.publicUrl, shapesFile, refuseUrl: urlRefusals(config) });
+}
+
+/** Why requests to a URL would be refused, by who wrote it. @throws FedwayError `CONFIG_INVALID` */
+export function urlRefusals({ allowAddresses }: Pick<Config, "allowAddresses">) {
+  const [anybodys, operators] = [createAddressGuard(allowAddresses), createAddressGuard(allowAddresses, "operator")];
+  return (url: string, isOperators: boolean): string | undefined => {
+    const refused = (isOperators ? operators : anybodys).refuseUrl(url);
+    return refused && `${refused.message} ${refused.details.next}`;
+  };
 }
 
 /** Ids of the catalogue: those of its files, and of changes in the data folder's database. @throws FedwayError */

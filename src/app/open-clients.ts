@@ -3,9 +3,11 @@ import { EndpointPool } from "../hosting/endpoint-pool.ts";
 import type { ExampleFederation } from "../hosting/example-federation.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import type { Config } from "../config/config.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 import { packageVersion } from "../package-file.ts";
 import { createRequestSpans, type Tracer, type Tracing } from "../telemetry/tracing.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { AddressGuard } from "../outbound/address-guard.ts";
 import { createSparqlClient, openClientNetwork, type SparqlClientOptions } from "../outbound/client.ts";
 import { createDocumentClient } from "../outbound/documents.ts";
 import type { ExchangeReport, OutboundObserver } from "../outbound/observer.ts";
@@ -27,6 +29,7 @@ interface ClientObservers {
   /** The credentials of endpoints, and the URL that a file of the catalogue gives one of them. */
   readonly credentials?: CredentialFile | undefined;
   readonly fileUrl?: (id: string) => string | undefined;
+  readonly operatorUrl?: SparqlClientOptions["operatorUrl"];
   readonly log?: Pick<Logger, "info" | "warn">;
   /** Called when requests show how an endpoint must be asked. */
   readonly onLearned?: SparqlClientOptions["onLearned"];
@@ -51,10 +54,12 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
     endpointConcurrency: limits.endpointConcurrency,
     maxEndpoints,
     local,
+    operatorUrl: observers.operatorUrl,
     observer: observerOf(observers),
     onLearned: observers.onLearned,
   };
   const network = openClientNetwork(options);
+  refuseSettings(config, network.operators.guard);
   const json = createJsonClient(options, network);
   const credentials = signing(observers, json);
   const following = observers.log && observers.credentials?.follow({ clock: steadyClock, log: observers.log });
@@ -72,6 +77,23 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
       await Promise.all([sparql.close(), embedder?.close(), following?.stop()]);
     },
   };
+}
+
+/** @throws FedwayError `CONFIG_INVALID` for a setting with an address that would be refused whenever it is used */
+function refuseSettings({ chat, embeddings, monitor }: Config, guard: AddressGuard): void {
+  const models = [
+    ["FEDWAY_CHAT", chat.url],
+    ["FEDWAY_EMBEDDINGS", embeddings.source],
+  ] as const;
+  const receivers = monitor.webhooks.map((url) => ["FEDWAY_WEBHOOKS", url] as const);
+  for (const [setting, url] of [...models, ...receivers]) {
+    const refused = url !== undefined && /^https?:/iu.test(url) ? guard.refuseUrl(url) : undefined;
+    if (refused === undefined) continue;
+    // Without the URL: a receiver's may hold a key.
+    throw new FedwayError("CONFIG_INVALID", `${setting} names an address that Fedway may not connect to.`, {
+      next: refused.details.next,
+    });
+  }
 }
 
 /** Adds their credentials to the requests of endpoints. */

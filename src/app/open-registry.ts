@@ -5,13 +5,13 @@ import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
-import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
+import { isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { openRegistry as open, type RegistryOptions } from "../registry/registry.ts";
 import { createTermKeeper } from "../selection/endpoint-keys.ts";
 import { openSources } from "../selection/open-sources.ts";
 import { parseQuery, withServiceUrls } from "../sparql/query.ts";
-import { catalogSources, shapesFile } from "./catalog-files.ts";
+import { catalogSources, shapesFile, urlRefusals } from "./catalog-files.ts";
 import type { Clients } from "./open-clients.ts";
 import type { State } from "./open-state.ts";
 
@@ -41,7 +41,6 @@ export async function openRegistry(
   const { asker, embedder, sparql } = clients;
   const { store, soleOwner } = foundation.state;
   const onFault = (error: unknown): void => log.warn({ err: error }, "background work failed");
-  const guard = createAddressGuard(config.allowAddresses);
   const registry = await open({
     ...health,
     publicUrl: config.publicUrl,
@@ -53,7 +52,7 @@ export async function openRegistry(
     asker,
     embedder,
     local,
-    catalog: { ...catalogSources(config), shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message },
+    catalog: { ...catalogSources(config), shapesFile, refuseUrl: urlRefusals(config) },
     isBroken: (url) => sparql.breakers.refusal(url) !== undefined,
     ...createTermKeeper(store),
     described: config.facts,

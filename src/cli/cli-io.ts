@@ -9,6 +9,8 @@ export interface CommandWork {
   readonly jobs?: readonly string[];
   /** Endpoints are described as by `fedway serve`; their jobs are among `jobs`. */
   readonly describes?: boolean;
+  /** URL of an endpoint without fragment, or its id, that the user gives the command: he may name a private address. */
+  readonly argument?: string;
   /** Other commands find it. */
   readonly announced?: boolean;
 }

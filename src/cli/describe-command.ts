@@ -15,6 +15,7 @@ import {
   UsageError,
 } from "./cli-io.ts";
 import { afterwards, endpointJobs, runJob, withEndpoint } from "./endpoint-jobs.ts";
+import { withoutFragment } from "./once-id.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "./output.ts";
 import { hasFields, searchOf, type Service, withService } from "./service.ts";
 
@@ -64,7 +65,7 @@ async function runDescribe(io: CliIo, target: string, options: DescribeOptions):
   const documents = documentsOf(options);
   if (output !== undefined) await checkOutputFile(output);
   const search = searchOf({ requests: maxRequests, ms, retrieve: retrieve === false ? false : undefined });
-  return withService(io, { url, jobs: endpointJobs }, (service) =>
+  return withService(io, { url, jobs: endpointJobs, argument: withoutFragment(target) }, (service) =>
     withEndpoint(service, target, async (id) => {
       const at = `/api/endpoints/${encodeURIComponent(id)}`;
       const next = `fedway probe ${target} shows what it answers.`;

@@ -4,7 +4,7 @@ import type { Job } from "../jobs/job-queue.ts";
 import { linesOf } from "../lines.ts";
 import { parsedJson } from "../values.ts";
 import type { Capabilities } from "../registry/capabilities.ts";
-import { isOnceId, onceId } from "./once-id.ts";
+import { isOnceId, onceId, withoutFragment } from "./once-id.ts";
 import type { View } from "../views/view.ts";
 import { type CliIo, exitCodes, type Options, type Running, serviceCommand, UsageError } from "./cli-io.ts";
 import { writeView } from "./noun.ts";
@@ -21,7 +21,7 @@ export function addProbe(program: Command, running: Running): void {
 
 /** `fedway probe`: has the service probe an endpoint. Resolves to the exit code, a failure for one that is down. */
 const runProbe = (io: CliIo, target: string, { url, json }: Options): Promise<number> =>
-  withService(io, { url, jobs: endpointJobs }, (service) =>
+  withService(io, { url, jobs: endpointJobs, argument: withoutFragment(target) }, (service) =>
     withEndpoint(service, target, async (id) => {
       const path = `/api/endpoints/${encodeURIComponent(id)}/capabilities`;
       const next = "Check the URL, and that the endpoint can be reached from here.";
@@ -83,7 +83,7 @@ export async function withEndpoint<Result>(
   if (url.username !== "" || url.password !== "") {
     throw new UsageError("the URL holds a user name or a password; set FEDWAY_CREDENTIALS instead");
   }
-  const [bare = target] = target.split("#", 1);
+  const bare = withoutFragment(target);
   const known = await idOf(service, bare);
   // A command that was killed leaves its entry to the next one.
   if (known !== undefined && !isOnceId(known)) return use(known);
@@ -101,7 +101,7 @@ async function addEntry(service: Service, body: object): Promise<void> {
   await service.ask("/api/endpoints", { body }).catch((error: unknown) => {
     if (!(error instanceof RemoteProblem && error.problem.detail.includes("address"))) throw error;
     throw new FedwayError("ADDRESS_REFUSED", error.problem.detail, {
-      next: "FEDWAY_ALLOW_ADDRESSES names the private addresses that the service may ask, such as 127.0.0.0/8.",
+      next: "Name its range in FEDWAY_ALLOW_ADDRESSES, such as 10.0.0.0/8, where the service is started.",
     });
   });
 }

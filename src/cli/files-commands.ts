@@ -131,7 +131,7 @@ PORT=3000
 FEDWAY_CATALOG=./catalog
 FEDWAY_DATA_DIR=./data
 FEDWAY_EXAMPLES=off
-# Address ranges that may be asked although they are private:
+# Private address ranges that entries may have which are registered over the API; files of FEDWAY_CATALOG may have any:
 # FEDWAY_ALLOW_ADDRESSES=10.0.0.0/8
 # URL under which clients reach the service:
 # FEDWAY_PUBLIC_URL=https://sparql.example.org

@@ -150,7 +150,8 @@ export const settings = {
   allowAddresses: {
     name: "FEDWAY_ALLOW_ADDRESSES",
     default: "",
-    meaning: "Address ranges that may be dialled although they are private.",
+    meaning:
+      "Address ranges that may be dialled although they are private; what the operator writes himself (settings, files of his catalogue) needs it only for link-local addresses and public names.",
     ...cidrs,
   },
   facts: {

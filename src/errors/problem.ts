@@ -80,3 +80,6 @@ export const Problem = Type.Object(
   { title: "Problem", description: "What went wrong and what to do about it." },
 );
 export type Problem = Given<Static<typeof Problem>>;
+
+/** Detail and advice, as one text. */
+export const withAdvice = ({ detail, next }: Problem): string => (next === undefined ? detail : `${detail} ${next}`);

@@ -43,7 +43,7 @@ export function accessTokens(
       return got;
     } catch (thrown) {
       untilMs = clock.now() + retryEveryMs;
-      throw noToken(id, credential, toFedwayError(thrown).message);
+      throw noToken(id, credential, toFedwayError(thrown));
     }
   };
   return {
@@ -71,6 +71,7 @@ async function askFor({ tokenUrl, clientId, clientSecret, scope }: OAuth, post: 
   const authorization = `Basic ${basicOf(formEncoded(clientId), formEncoded(clientSecret))}`;
   const { status, text = "" } = await post({
     url: tokenUrl,
+    urlBy: "operator",
     headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded", authorization },
     body: body.toString(),
     signal: AbortSignal.timeout(tokenMs),
@@ -86,11 +87,15 @@ async function askFor({ tokenUrl, clientId, clientSecret, scope }: OAuth, post: 
 
 const formEncoded = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
 
-function noToken(id: string, { tokenUrl }: OAuth, why: string): FedwayError {
-  const message = `No token for "${id}" came from ${URL.parse(tokenUrl)?.host}: ${why}`;
+function noToken(id: string, { tokenUrl }: OAuth, { code, message: why }: FedwayError): FedwayError {
+  const isRefused = code === "ADDRESS_REFUSED";
+  const what = isRefused ? "its address is not one that Fedway may connect to." : why;
+  const message = `No token for "${id}" came from ${URL.parse(tokenUrl)?.host}: ${what}`;
   return new FedwayError("ENDPOINT_REFUSED", message, {
     fault: "http-4xx",
     where: { endpoint: id },
-    next: `Check tokenUrl, clientId and clientSecret of "${id}" in the file that FEDWAY_CREDENTIALS names.`,
+    next: isRefused
+      ? `Name the address of its tokenUrl in FEDWAY_ALLOW_ADDRESSES.`
+      : `Check tokenUrl, clientId and clientSecret of "${id}" in the file that FEDWAY_CREDENTIALS names.`,
   });
 }

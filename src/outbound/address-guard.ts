@@ -9,11 +9,20 @@ type Range = readonly [Address, number];
 /** The one range of IPv6 that is global unicast (RFC 4291, section 2.4); whatever lies outside is refused unseen. */
 const globalUnicastV6: Range = [ipaddr.IPv6.parse("2000::"), 3];
 
+/** Author of the URLs that a guard judges. */
+type Author = "operator" | "anybody";
+
+const remedies: Readonly<Record<Author, string>> = {
+  operator: "FEDWAY_ALLOW_ADDRESSES has to name its address range.",
+  anybody:
+    "Use an endpoint with a public address, or let the operator allow this one: with FEDWAY_ALLOW_ADDRESSES, or a file in the folder that FEDWAY_CATALOG names.",
+};
+
 /** The error every refused address ends in. The address itself goes into `cause`, which is never sent. */
-export function addressRefused(detail: string): FedwayError {
+export function addressRefused(detail: string, author: Author = "anybody"): FedwayError {
   return new FedwayError("ADDRESS_REFUSED", "The endpoint's address is not one that Fedway may connect to.", {
     fault: "address",
-    next: "Use an endpoint with a public address, or let the operator allow this one with FEDWAY_ALLOW_ADDRESSES.",
+    next: remedies[author],
     cause: new Error(detail),
   });
 }
@@ -58,8 +67,28 @@ export function vettedUrl(text: string, guard: AddressGuard): URL {
 /** Globally reachable unicast; embedded IPv4 (mapped, NAT64, 6to4, Teredo) counts as not global. */
 function isGlobal(address: Address): boolean {
   if (address.kind() === "ipv6" && !isWithin(address, globalUnicastV6)) return false;
-  return address.range() === "unicast";
+  return address.range() === "unicast" && !isMetadata(address);
 }
+
+/**
+ * Services of clouds that give credentials to whoever asks, beside those on link-local and reserved addresses: AWS, Google
+ * Cloud, Scaleway, Alibaba Cloud, Azure.
+ */
+const metadata = ["fd00:ec2::/32", "fd20:ce::/32", "fd00:42::/32", "100.100.100.200", "168.63.129.16"].map(parseRange);
+const isMetadata = (address: Address): boolean => metadata.some((range) => isWithin(address, range));
+
+/** Addresses inside of networks: loopback, RFC 1918, RFC 6598, RFC 4193. */
+const privateRanges: ReadonlySet<string> = new Set(["loopback", "private", "carrierGradeNat", "uniqueLocal"]);
+const isPrivate = (address: Address): boolean => privateRanges.has(address.range()) && !isMetadata(address);
+
+/**
+ * Names that the public DNS does not have (RFC 6761, RFC 6762 with its appendix G, RFC 8375, ICANN's `internal`), those of
+ * one label, and `svc` of Kubernetes: whoever answers for them is on the operator's side. The owner of a public name could
+ * let it lead into the operator's network at any time.
+ */
+const isPrivateName = (host: string): boolean =>
+  !host.includes(".") ||
+  /\.(?:localhost|local|internal|intranet|private|corp|home|lan|home\.arpa|test|svc)$/iu.test(host);
 
 /** Host part of a URL as a name or an address text: without brackets, zone and trailing dot. */
 export const bareHost = (hostname: string): string => {
@@ -76,39 +105,43 @@ export function isOwnHost(hostname: string): boolean {
 }
 
 /**
- * Decides which addresses may be dialled: globally reachable ones and the operator's exceptions.
+ * Decides which addresses may be dialled: globally reachable ones and the operator's exceptions; where he wrote the URL
+ * himself, also private addresses, as literals and behind private names. Link-local addresses and those of metadata
+ * services are always exceptions.
  * @throws FedwayError `CONFIG_INVALID` when an exception is not a CIDR range or an address
  */
-export function createAddressGuard(allowAddresses: readonly string[] = []) {
+export function createAddressGuard(allowAddresses: readonly string[] = [], author: Author = "anybody") {
   const exceptions = allowAddresses.map(parseRange);
-  const allowsParsed = (address: Address): boolean =>
-    exceptions.some((range) => isWithin(address, range)) || isGlobal(address);
+  const isOperators = author === "operator";
+  const refusal = (detail: string): FedwayError => addressRefused(detail, author);
+  const allowsParsed = (address: Address, mayBePrivate: boolean): boolean =>
+    exceptions.some((range) => isWithin(address, range)) || isGlobal(address) || (mayBePrivate && isPrivate(address));
 
-  /** True for an IP address, in any notation, that may be dialled. Text that is no address is never allowed. */
-  const allows = (text: string): boolean => {
+  /** True for an IP address, in any notation, that may be dialled under a name. Text that is no address is never allowed. */
+  const allows = (text: string, name: string): boolean => {
     const address = parseAddress(text);
-    return address !== undefined && allowsParsed(address);
+    return address !== undefined && allowsParsed(address, isOperators && isPrivateName(bareHost(name)));
   };
 
   /** The error for a host that is a refused IP literal; undefined for names and for allowed literals. */
   const refuseHost = (hostname: string): FedwayError | undefined => {
     const address = parseAddress(bareHost(hostname));
-    if (address === undefined || allowsParsed(address)) return undefined;
-    return addressRefused(`${hostname} is not a global address`);
+    if (address === undefined || allowsParsed(address, isOperators)) return undefined;
+    return refusal(`${hostname} is not a global address`);
   };
 
   /** The same for a whole URL: http(s) only, no userinfo, no refused literal. Names are checked when dialled. */
   const refuseUrl = (url: string | URL): FedwayError | undefined => {
     const parsed = typeof url === "string" ? URL.parse(url) : url;
-    if (parsed === null) return addressRefused("not an absolute URL");
-    if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return addressRefused(`scheme ${parsed.protocol}`);
-    if (parsed.username !== "" || parsed.password !== "") return addressRefused("userinfo in the URL");
-    if (parsed.hostname.length > longestHost) return addressRefused(`a host of more than ${longestHost} characters`);
-    if (parsed.pathname.length > longestPath) return addressRefused(`a path of more than ${longestPath} characters`);
+    if (parsed === null) return refusal("not an absolute URL");
+    if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return refusal(`scheme ${parsed.protocol}`);
+    if (parsed.username !== "" || parsed.password !== "") return refusal("userinfo in the URL");
+    if (parsed.hostname.length > longestHost) return refusal(`a host of more than ${longestHost} characters`);
+    if (parsed.pathname.length > longestPath) return refusal(`a path of more than ${longestPath} characters`);
     return refuseHost(parsed.hostname);
   };
 
-  return { allows, refuseHost, refuseUrl };
+  return { allows, refusal, refuseHost, refuseUrl };
 }
 
 /** Decides which addresses may be dialled. */
@@ -132,8 +165,8 @@ export function createGuardedLookup(guard: AddressGuard, resolveHost: ResolveHos
   return (hostname, options, callback) => {
     resolveHost(hostname, (error, addresses) => {
       if (error !== null) return callback(error, "", 0);
-      const refused = addresses.find(({ address }) => !guard.allows(address));
-      if (refused !== undefined) return callback(addressRefused(`${hostname} is ${refused.address}`), "", 0);
+      const refused = addresses.find(({ address }) => !guard.allows(address, hostname));
+      if (refused !== undefined) return callback(guard.refusal(`${hostname} is ${refused.address}`), "", 0);
       const [first] = addresses;
       if (first === undefined) {
         return callback(Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" }), "", 0);

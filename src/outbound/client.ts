@@ -7,7 +7,14 @@ import type { Credentials } from "./credentials.ts";
 import { Conversation, type RetryOptions, tooLongForGet } from "./conversation.ts";
 import { type Breakers, type BreakerThresholds, EndpointStates, metricName } from "./endpoint-states.ts";
 import { answerLocally, type LocalDispatch } from "./local-answer.ts";
-import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
+import {
+  type Network,
+  networkClosed,
+  type NetworkOptions,
+  openNetwork,
+  type OperatorUrl,
+  type Route,
+} from "./network.ts";
 import type { OutboundObserver } from "./observer.ts";
 import {
   encodeRequest,
@@ -41,6 +48,8 @@ export interface SparqlClientOptions extends NetworkOptions {
   readonly local?: LocalDispatch | undefined;
   readonly observer?: OutboundObserver | undefined;
   readonly credentials?: Credentials | undefined;
+  /** The URL that the operator himself gives an endpoint of the catalogue, while it is asked at that URL. */
+  readonly operatorUrl?: OperatorUrl | undefined;
   /** Hears how an endpoint must be asked, and where it cuts answers, when that was found out; must not throw. */
   readonly onLearned?: ClientContext["onLearned"];
   /** Jitter of back-offs, in [0, 1); default `Math.random`. */
@@ -78,7 +87,7 @@ export function createSparqlClient(
   options: SparqlClientOptions,
   network: Network = openClientNetwork(options),
 ): OpenSparqlClient {
-  const { observer, local, maxEndpoints = defaultEndpoints } = options;
+  const { observer, local, operatorUrl, maxEndpoints = defaultEndpoints } = options;
   const { endpointConcurrency: concurrency = defaultConcurrency, endpointQueue: queueLimit = defaultQueue } = options;
   const { slowMs, ...breaker } = { ...defaultBreaker, ...options.breaker };
   const states = new EndpointStates({
@@ -96,12 +105,16 @@ export function createSparqlClient(
     query: (request) => send(request),
   };
 
+  const routeOf = ({ id, url }: EndpointTarget): Route =>
+    id !== undefined && operatorUrl?.(id) === url ? network.operators : network;
+
   const send = async (request: SparqlRequest): Promise<SparqlAnswer> => {
     if (network.closed) throw networkClosed();
     const { endpoint, budget } = request;
     budget?.take();
     const handler = local?.(endpoint.url);
-    const { url, refused, host } = network.vet(endpoint.url);
+    const route = routeOf(endpoint);
+    const { url, refused, host } = route.vet(endpoint.url);
     if (url === null || (refused !== undefined && handler === undefined)) {
       throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint, observer);
     }
@@ -111,13 +124,14 @@ export function createSparqlClient(
       // Endpoints of this process have a queue of their own, and no query of one client closes them for the others.
       if (handler !== undefined) return await answerLocally(task, handler);
       task.host = host;
+      task.route = route;
       task.signer = signer;
       const queued = task.enter();
       if (queued !== undefined) await queued;
       task.admit();
       const answer = await converse(task, url);
       if (isTrusted(request, answer)) return answer;
-      return await withKeptTerms(task, answer, (question) => askBeside(task, question, url));
+      return await withKeptTerms(task, answer, (question) => askBeside(task, question, { url, route }));
     } catch (thrown) {
       throw failed(task, thrown);
     }
@@ -153,9 +167,14 @@ function failed(task: QueryTask, thrown: unknown): FedwayError {
 }
 
 /** Sends a question of ours while a query to the same endpoint keeps its slot. */
-async function askBeside({ state, context, host, signer }: QueryTask, question: SparqlRequest, url: URL) {
+async function askBeside(
+  { state, context, host, signer }: QueryTask,
+  question: SparqlRequest,
+  { url, route }: { readonly url: URL; readonly route: Route },
+) {
   const task = new QueryTask(question, state, context);
   task.host = host;
+  task.route = route;
   task.signer = signer;
   try {
     return await converse(task, url);

@@ -212,6 +212,8 @@ export class Conversation {
     this.#url = url;
     this.#task.method = method;
     this.#task.host = network.rateHost(url);
+    // The endpoint chose where it leads, not the operator.
+    this.#task.route = network;
   }
 
   #retryDelay(refusal: Refusal): number {

@@ -15,7 +15,7 @@ import type { Credentials, Signer } from "./credentials.ts";
 import { CollectedBody, Exchange } from "./exchange.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import { documentMediaType, headerOf, rdfAccept } from "./media-types.ts";
-import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
+import { type Network, networkClosed, type NetworkOptions, openNetwork, type OperatorUrl } from "./network.ts";
 import type { OutboundObserver } from "./observer.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
 import { parseRetryAfter, type Refusal, refusalError } from "./refusals.ts";
@@ -85,6 +85,8 @@ export interface DocumentClient {
 interface DocumentClientOptions extends NetworkOptions {
   readonly local?: LocalDispatch | undefined;
   readonly credentials?: Credentials | undefined;
+  /** See `SparqlClientOptions`. */
+  readonly operatorUrl?: OperatorUrl | undefined;
   /** Notified of every HTTP request; must not throw. */
   readonly observer?: OutboundObserver | undefined;
 }
@@ -97,7 +99,7 @@ export function createDocumentClient(
   options: DocumentClientOptions,
   network: Network = openNetwork(options),
 ): DocumentClient {
-  const { observer, local, credentials } = options;
+  const { observer, local, credentials, operatorUrl } = options;
   const slots = new Map<string, Scheduler>();
 
   async function read<T>(request: ReadRequest, reader: (document: ArrivingDocument) => Promise<T>): Promise<T> {
@@ -106,6 +108,8 @@ export function createDocumentClient(
     const deadlineMs = network.clock.now() + timeoutMs;
     const task = new Task({ signal, deadlineMs, endpoint, trace, observer }, network);
     const signer = credentials?.signer(endpoint, URL.parse(request.url));
+    const named = endpoint === undefined ? undefined : operatorUrl?.(endpoint);
+    if (named !== undefined && isOf(request.url, named)) task.route = network.operators;
     try {
       const result = await reader(await arriving({ request, task, network, local, slots, signer }));
       task.over("ok");
@@ -201,17 +205,28 @@ async function followed(fetching: Fetching): Promise<Download> {
     }
     if (redirects === maxRedirects) throw redirectRefused("The endpoint redirects too often.", got.status);
     url = redirectStep({ url, method: "get" }, got, rules).url;
+    task.route = network;
     redirects += 1;
   }
 }
 
 const signedParts = ({ origin, pathname, search }: URL) => ({ method: "GET", origin, path: pathname + search });
 
-function vetted(text: string, { network: { guard }, local }: Fetching): URL {
+/** Where descriptions of the endpoints of a host stand. */
+export const descriptionPaths = ["/.well-known/void", "/void.ttl"] as const;
+
+/** The document is at the endpoint's URL, whatever its query, or a description of the endpoint at its host. */
+function isOf(text: string, endpointUrl: string): boolean {
+  const [url, named] = [URL.parse(text), URL.parse(endpointUrl)];
+  if (url === null || named === null || url.origin !== named.origin) return false;
+  return url.pathname === named.pathname || descriptionPaths.some((path) => path === url.pathname);
+}
+
+function vetted(text: string, { task, local }: Fetching): URL {
   if (local?.(text) !== undefined) {
     throw new FedwayError("ENDPOINT_REFUSED", "This service's own endpoints have no document to fetch.");
   }
-  const url = vettedUrl(text, guard);
+  const url = vettedUrl(text, task.route.guard);
   url.hash = "";
   return url;
 }

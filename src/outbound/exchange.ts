@@ -45,7 +45,7 @@ export class Exchange implements UpstreamHandler {
   /** Sends the request; all else is reported to the listener. */
   send(request: Dispatcher.DispatchOptions): void {
     this.#task.sent();
-    this.#task.network.dispatch(request, this);
+    this.#task.route.dispatch(request, this);
   }
 
   /** Goes on after a pause. */

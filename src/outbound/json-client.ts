@@ -11,6 +11,8 @@ import { hostTurn, Task } from "./task.ts";
 export interface JsonRequest {
   /** Absolute http(s) URL without userinfo; never in a message of an error. */
   readonly url: string;
+  /** Author of the URL. "operator": he alone can have written it, in a setting or a file of his own; it may be private. */
+  readonly urlBy?: "operator" | undefined;
   /** Beside those of the client; they may hold a key, and redirects, which would carry it elsewhere, are not followed. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text. */
@@ -57,7 +59,8 @@ export function createJsonClient(options: NetworkOptions, network: Network = ope
       const { signal, timeoutMs } = request;
       const task = new Task({ signal, deadlineMs: network.clock.now() + timeoutMs }, network);
       try {
-        const url = vettedUrl(request.url, network.guard);
+        if (request.urlBy === "operator") task.route = network.operators;
+        const url = vettedUrl(request.url, task.route.guard);
         task.host = network.rateHost(url);
         await hostTurn(task);
         return await send(url, request, { task, network });

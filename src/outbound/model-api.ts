@@ -1,9 +1,9 @@
 import { sleep, steadyClock } from "../clock.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { JsonClient, JsonReply } from "./json-client.ts";
+import type { JsonClient, JsonReply, JsonRequest } from "./json-client.ts";
 import { foreignJson } from "../results/json-structure.ts";
 
-/** An OpenAI-compatible API, and the settings that name it. */
+/** An OpenAI-compatible API, and the settings that name it; the operator alone can have written its URL. */
 export interface ModelApi {
   /** Its name for readers, such as "embeddings API". */
   readonly what: string;
@@ -41,8 +41,9 @@ const longestWaitMs = 10_000;
 export async function askModel(api: ModelApi, request: ModelRequest): Promise<unknown> {
   const { url, model, key, client } = api;
   const { path, body, signal, timeoutMs, maxAnswerBytes, retryMs } = request;
-  const sent = {
+  const sent: JsonRequest = {
     url: url + path,
+    urlBy: "operator",
     headers: { accept: "application/json", ...(key !== undefined && { authorization: `Bearer ${key}` }) },
     body: JSON.stringify({ model, ...body }),
     signal,

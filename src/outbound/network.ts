@@ -55,6 +55,9 @@ export interface UpstreamHandler extends Dispatcher.DispatchHandler {
   dialling(abort: (reason: Error) => void): void;
 }
 
+/** The URL that the operator himself gives an endpoint, by its id in the catalogue. */
+export type OperatorUrl = (id: string) => string | undefined;
+
 /** An endpoint's URL, parsed and vetted once. */
 interface Vetted {
   readonly url: URL | null;
@@ -63,9 +66,21 @@ interface Vetted {
   readonly host: string | undefined;
 }
 
-/** The one way out: one guard, one pool of connections and one rate per host under everything that is sent. */
-export interface Network {
+/** A guard, and the connections that are made under its judgement. */
+export interface Route {
   readonly guard: AddressGuard;
+  /** Judges the URL of an endpoint; the verdict is remembered, as the guard never changes its mind about a literal. */
+  readonly vet: (text: string) => Vetted;
+  dispatch(request: Dispatcher.DispatchOptions, handler: UpstreamHandler): void;
+}
+
+/** The one way out: one rate per host under everything that is sent, and a guard with a pool of connections. */
+export interface Network extends Route {
+  /**
+   * The same for a URL that the operator wrote himself, when it is sent what he wrote it for. Its connections are apart,
+   * since one that is kept open passes no guard again.
+   */
+  readonly operators: Route;
   readonly clock: Clock;
   readonly userAgent: string;
   readonly hostRates: HostRates | undefined;
@@ -73,9 +88,6 @@ export interface Network {
   readonly tasks: Set<Task>;
   /** The host whose rate a request to this URL counts for; undefined when it has none. */
   readonly rateHost: (url: URL) => string | undefined;
-  /** Judges the URL of an endpoint; the verdict is remembered, as the guard never changes its mind about a literal. */
-  readonly vet: (text: string) => Vetted;
-  dispatch(request: Dispatcher.DispatchOptions, handler: UpstreamHandler): void;
   /** True while a socket error is being delivered: a response that "ends" now was cut off. */
   readonly failing: boolean;
   readonly closed: boolean;
@@ -96,37 +108,31 @@ const keepAliveMs = 10_000;
 /** Opens the way out. @throws FedwayError `CONFIG_INVALID` when an address exception is not a CIDR range */
 export function openNetwork(options: NetworkOptions): Network {
   const { clock = systemClock, hostRate, maxHosts = defaultHosts, hostQueue = defaultHostQueue } = options;
-  const guard = createAddressGuard(options.allowAddresses);
   const limited = hostRate !== undefined && hostRate.perSecond > 0;
   const hostRates = limited ? new HostRates({ ...hostRate, queueLimit: hostQueue, maxHosts, clock }) : undefined;
   const tasks = new Set<Task>();
-  const connections = openConnections({ ...options, maxHosts }, guard);
-  const known = new LRUCache<string, Vetted>(sizedByKey(8, { each: 500, perCharacter: 6 }));
+  const certificates = createCertificates(maxHosts);
   // One rate for a host under all its ports and schemes: that is what a ban would fall on. Copied: V8 keeps the whole URL,
   // with a query of a megabyte, for a part of it.
   const rateHost = ({ hostname }: URL): string | undefined =>
     limited && !isOwnHost(hostname) ? Buffer.from(bareHost(hostname)).toString("latin1") : undefined;
+  const routeOf = (author?: "operator") => {
+    const guard = createAddressGuard(options.allowAddresses, author);
+    return { guard, vet: createVerdicts(guard, rateHost), ...openConnections(options, guard, certificates) };
+  };
+  const [anybodys, operators] = [routeOf(), routeOf("operator")];
   let closed = false;
   return {
-    guard,
+    ...anybodys,
+    operators,
     clock,
     userAgent: userAgent(options.version, options.contact),
     hostRates,
     tasks,
     rateHost,
-    vet(text) {
-      let vetted = known.get(text);
-      if (vetted === undefined) {
-        const url = URL.parse(text);
-        vetted = { url, refused: guard.refuseUrl(text), host: url === null ? undefined : rateHost(url) };
-        known.set(text, vetted);
-      }
-      return vetted;
-    },
-    dispatch: connections.dispatch,
-    certificateEndMs: (url) => connections.certificates.endMs(url),
+    certificateEndMs: (url) => certificates.endMs(url),
     get failing() {
-      return connections.failing();
+      return anybodys.failing() || operators.failing();
     },
     get closed() {
       return closed;
@@ -135,8 +141,22 @@ export function openNetwork(options: NetworkOptions): Network {
       closed = true;
       for (const task of tasks) task.interrupt(networkClosed());
       hostRates?.close();
-      await connections.agent.destroy();
+      await Promise.all([anybodys.agent.destroy(), operators.agent.destroy()]);
     },
+  };
+}
+
+/** Verdicts of a guard on URLs, each made once. */
+function createVerdicts(guard: AddressGuard, rateHost: Network["rateHost"]): Route["vet"] {
+  const known = new LRUCache<string, Vetted>(sizedByKey(4, { each: 500, perCharacter: 6 }));
+  return (text) => {
+    let vetted = known.get(text);
+    if (vetted === undefined) {
+      const url = URL.parse(text);
+      vetted = { url, refused: guard.refuseUrl(text), host: url === null ? undefined : rateHost(url) };
+      known.set(text, vetted);
+    }
+    return vetted;
   };
 }
 
@@ -144,7 +164,11 @@ export function openNetwork(options: NetworkOptions): Network {
 export const networkClosed = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
 
 /** Keep-alive pools, one per origin. */
-function openConnections(options: NetworkOptions & { readonly maxHosts: number }, guard: AddressGuard) {
+function openConnections(
+  options: NetworkOptions,
+  guard: AddressGuard,
+  certificates: ReturnType<typeof createCertificates>,
+) {
   const { connectMs, headersMs, idleMs } = { ...defaultTimeouts, ...options.timeouts };
   let dispatching: UpstreamHandler | undefined;
   let failing = false;
@@ -155,7 +179,6 @@ function openConnections(options: NetworkOptions & { readonly maxHosts: number }
       failing = false;
     });
   };
-  const certificates = createCertificates(options.maxHosts);
   const lookup = createGuardedLookup(guard, options.resolveHost);
   const dial = buildConnector({ timeout: connectMs, allowH2: false, lookup });
   /** Checks IP literals itself (sockets never look those up); the lookup checks names. */
@@ -187,7 +210,6 @@ function openConnections(options: NetworkOptions & { readonly maxHosts: number }
   });
   return {
     agent,
-    certificates,
     failing: () => failing,
     dispatch: (request: Dispatcher.DispatchOptions, handler: UpstreamHandler): void => {
       dispatching = handler;

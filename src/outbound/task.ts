@@ -4,7 +4,7 @@ import type { RetryOptions } from "./conversation.ts";
 import type { Credentials, Signer } from "./credentials.ts";
 import { type Permission, type EndpointState, healthSign, metricName } from "./endpoint-states.ts";
 import type { LocalDispatch } from "./local-answer.ts";
-import type { Network } from "./network.ts";
+import type { Network, Route } from "./network.ts";
 import type { ExchangeReport, OutboundObserver, RequestEnd, RequestOutcome } from "./observer.ts";
 import { reviewRowCap } from "./partial-answers.ts";
 import type { Scheduler, Waiter } from "./scheduler.ts";
@@ -42,6 +42,8 @@ export class Task {
   readonly startedMs: number;
   /** The host whose rate the next request counts for; undefined when it has none. */
   host: string | undefined;
+  /** The route of the next request. */
+  route: Route;
   /** Work to abort when the task is interrupted in its present phase: an exchange, or a wait. */
   underWay: { abort(error: FedwayError): void } | undefined;
   /** The network, the signal or the deadline has ended the task. */
@@ -63,6 +65,7 @@ export class Task {
   constructor(options: TaskOptions, network: Network) {
     this.#options = options;
     this.network = network;
+    this.route = network;
     this.deadlineMs = options.deadlineMs;
     const { clock } = network;
     this.startedMs = clock.now();

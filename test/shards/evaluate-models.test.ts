@@ -76,9 +76,12 @@ describe("a model that", () => {
     ["hangs", ["silence"], ["--timeout", "1000"], { outcome: "time", why: expect.stringContaining("1000 ms") }],
   ])("%s", async (_what, script, words, expected) => {
     model.answer(...script);
-    expect(await run(...first(), ...words)).toMatchObject({ code: 0, err: "" });
+    const { code, err } = await run(...first(), ...words);
     const records = await recordsIn(out);
     expect(records).toMatchObject([expected]);
+    const isFailed = records[0]?.outcome === "model-failed";
+    const why = `1 of 1 questions were not answered. The first: ${records[0]?.why}`;
+    expect({ code, err }).toEqual(isFailed ? { code: 1, err: expect.stringContaining(why) } : { code: 0, err: "" });
     expect(JSON.stringify(records).length).toBeLessThan(100_000);
   });
 

@@ -54,7 +54,6 @@ export const evaluate = (words: readonly string[], interrupted = new AbortContro
     openApp: (overrides) =>
       createApp(
         loadConfig({
-          FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
           FEDWAY_EVALUATORS: "1",
           FEDWAY_FACTS: "off",
           ...overrides,

@@ -26,6 +26,8 @@ export function readOnlyCatalog(
     remove: refused,
     refresh: async () => undefined,
     fileUrl: () => undefined,
+    operatorUrl: () => undefined,
+    setArgument: () => {},
     onChange: () => () => undefined,
   };
 }

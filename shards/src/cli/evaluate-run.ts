@@ -42,7 +42,10 @@ interface Asker {
   readonly mostOfOne: Budget;
 }
 
-/** `fedway evaluate run`: asks the questions of a package. Resolves to the exit code. @throws UsageError, FedwayError */
+/**
+ * `fedway evaluate run`: asks the questions of a package. Resolves to the exit code.
+ * @throws UsageError, FedwayError `MODEL_FAILED` also when the run is whole, where a question was not answered
+ */
 export async function runEvaluateRun(io: CliIo, folder: string, options: EvaluateRunOptions): Promise<number> {
   const benchmark = await openPackage(folder);
   const run: Run = { benchmark, options, questions: chosenQuestions(benchmark, options.question) };
@@ -78,6 +81,7 @@ async function askAll(io: CliIo, { benchmark, questions, options }: Run, asker: 
   try {
     const result = await withProgress(io.stderr, (onProgress) => runQuestions({ ...running, onProgress }));
     await write(io.stdout, resultText(out, result));
+    if (result.failure !== undefined) throw unanswered(result.outcomes, result.failure);
     return result.notAsked === 0 ? exitCodes.ok : exitCodes.failed;
   } finally {
     await folder.close();
@@ -160,7 +164,18 @@ const nothing: Budget = { tokens: 0, cost: 0 };
 
 const notInTrace: Asked = { ...missing, why: "The trace lacks this question." };
 
-function resultText(folder: string, { outcomes, notAsked }: Awaited<ReturnType<typeof runQuestions>>): string {
+type Result = Awaited<ReturnType<typeof runQuestions>>;
+
+/** The error of a run with questions that model or service failed at: they are in its records, and not asked again. */
+function unanswered(outcomes: Result["outcomes"], why: string): FedwayError {
+  const failed = (outcomes["model-failed"] ?? 0) + (outcomes["service-failed"] ?? 0);
+  const asked = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+  return new FedwayError("MODEL_FAILED", `${failed} of ${asked} questions were not answered. The first: ${why}`, {
+    next: "Mend that, and start a new run: the failures are in the records of this one, whose questions are not asked again.",
+  });
+}
+
+function resultText(folder: string, { outcomes, notAsked }: Result): string {
   const counted = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   const lines = [
     counted.join(", "),

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Check } from "typebox/value";
 import { parsedJson } from "../../values.ts";
-import { Problem } from "../../errors/problem.ts";
+import { Problem, withAdvice } from "../../errors/problem.ts";
 import type { ToolAnswer } from "../tool.ts";
 import { boolean, type Given, text, texts } from "../../shapes.ts";
 import { iriParts } from "../../rdf/display-text.ts";
@@ -150,7 +150,7 @@ export function resultOf(
   const isUnknown = stopped === "unknown" || shown === undefined;
   const dropped = query === null ? [] : droppedOf(named, query);
   const known = { query, result: shown?.data ?? null, dropped };
-  if (problem) return { ...known, status: "failed", text: problem.detail, diagnosis: problem };
+  if (problem) return { ...known, status: "failed", text: withAdvice(problem), diagnosis: problem };
   if (isUnknown) return { ...known, status: "unknown", text: unknownText[stopped], diagnosis: null };
   const left = dropped.map(({ term, label }) => `not in the query, though the question names it: "${label}" ${term}`);
   return { ...known, status, text: [shown.text, ...left].join("\n"), diagnosis: shown.problem ?? null };

@@ -253,7 +253,14 @@ async function post({ url, payload, sign }: Target, job: JobContext, context: Co
   const body = JSON.stringify(payload.message);
   const headers = sign({ id: payload.id, timestampS: Math.floor(clock.now() / 1000), body });
   try {
-    const { status, retryAfterMs } = await send({ url, headers, body, signal: job.signal, timeoutMs });
+    const { status, retryAfterMs } = await send({
+      url,
+      urlBy: "operator",
+      headers,
+      body,
+      signal: job.signal,
+      timeoutMs,
+    });
     const details = { upstreamStatus: status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
     const refused = status < 500 && status !== 408 && status !== 429;
     return { status, details, text: `The receiver answered ${status}.`, refused };
@@ -263,10 +270,12 @@ async function post({ url, payload, sign }: Target, job: JobContext, context: Co
     const { code, details } = toFedwayError(thrown);
     const { fault } = details;
     const refused = code === "ADDRESS_REFUSED";
-    const text = refused ? "The receiver's address is not allowed." : `The receiver did not answer${because(fault)}.`;
+    const text = refused ? refusedAddress : `The receiver did not answer${because(fault)}.`;
     return { details: fault === undefined ? {} : { fault }, text, refused };
   }
 }
+
+const refusedAddress = "The receiver's address is not allowed: FEDWAY_ALLOW_ADDRESSES has to name it.";
 
 const because = (fault: FaultKind | undefined): string => (fault === undefined ? "" : ` (${fault})`);
 

@@ -196,6 +196,10 @@ export interface EditableCatalog extends Catalog {
   readonly drift: readonly CatalogDrift[];
   /** The URL that a file gives an endpoint, also where a change over the API hides that file. */
   fileUrl(id: string): string | undefined;
+  /** The URL of an endpoint, where the operator himself wrote it: in a file of his own, or as the argument of a command. */
+  operatorUrl(id: string): string | undefined;
+  /** Takes a URL for one that the operator wrote: the argument of the command for which this service runs. */
+  setArgument(url: string | undefined): void;
   /**
    * Stores a change; when the promise resolves it survives a restart and the live view shows it.
    * @throws FedwayError `ENTRY_INVALID` (what SHACL or the reader found), `ENTRY_CONFLICT` (id or URL taken, exists),

@@ -107,9 +107,10 @@ function checkAddresses(
   keyOf: UrlKey,
 ): readonly CatalogFinding[] {
   return files.flatMap((catalogFile) => {
-    const { item } = catalogFile;
+    const { item, isOperators } = catalogFile;
     if (item.kind !== "endpoint") return [];
-    const reason = refuseAddress(item.value.url, { baseUrl, keyOf, refuseUrl });
+    const rules = { baseUrl, keyOf, refuseUrl, isOperators: () => isOperators };
+    const reason = refuseAddress(item.value.url, rules);
     return reason === undefined ? [] : warning(catalogFile, item.value.url, reason);
   });
 }

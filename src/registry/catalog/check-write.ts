@@ -15,7 +15,9 @@ export interface DocumentRules {
   readonly keyOf: UrlKey;
   readonly shapes?: ShapeCheck | undefined;
   /** Why requests to a URL would be refused (a private address); undefined for no reason. */
-  readonly refuseUrl?: ((url: string) => string | undefined) | undefined;
+  readonly refuseUrl?: ((url: string, isOperators: boolean) => string | undefined) | undefined;
+  /** The operator himself wrote the URL. Default: never. */
+  readonly isOperators?: ((url: string) => boolean) | undefined;
 }
 
 /** A document that may be written. */
@@ -71,7 +73,10 @@ function checkItem({ kind, id, quads }: CatalogWrite, rules: DocumentRules): Cat
 }
 
 /** This service's own endpoints are reached in-process, whatever its address is; through its federating routes it would call itself. */
-export function refuseAddress(url: string, { keyOf, refuseUrl, baseUrl }: DocumentRules): string | undefined {
+export function refuseAddress(
+  url: string,
+  { keyOf, refuseUrl, isOperators, baseUrl }: DocumentRules,
+): string | undefined {
   const key = keyOf(url);
   if (key?.startsWith("own:") === true) {
     const path = key.slice(keyOf(baseUrl)?.replace(/\/$/, "").length);
@@ -79,7 +84,7 @@ export function refuseAddress(url: string, { keyOf, refuseUrl, baseUrl }: Docume
       ? "The URL is a route by which this service would call itself; SERVICE takes the id of a federation."
       : undefined;
   }
-  const reason = refuseUrl?.(url);
+  const reason = refuseUrl?.(url, isOperators?.(url) ?? false);
   return reason === undefined ? undefined : `The URL may not be registered: ${reason}`;
 }
 

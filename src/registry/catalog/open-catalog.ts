@@ -89,6 +89,7 @@ class OpenCatalog implements EditableCatalog {
   #byLooseKey: ReadonlyMap<string, readonly CatalogEntry[]> | undefined;
   #revision = -1;
   #listedAt = Number.NEGATIVE_INFINITY;
+  #argument: string | undefined;
   /** The change under way; the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -146,6 +147,20 @@ class OpenCatalog implements EditableCatalog {
   fileUrl(id: string): string | undefined {
     const item = this.#resolved.fileOf.get(documentKey("endpoint", id))?.item;
     return item?.kind === "endpoint" ? item.value.url : undefined;
+  }
+
+  operatorUrl(id: string): string | undefined {
+    const url = this.byId(id)?.url;
+    return url !== undefined && this.#isOperators(id, url) ? url : undefined;
+  }
+
+  setArgument(url: string | undefined): void {
+    this.#argument = url;
+  }
+
+  #isOperators(id: string, url: string): boolean {
+    const file = this.#resolved.fileOf.get(documentKey("endpoint", id));
+    return (file?.isOperators === true && this.fileUrl(id) === url) || this.#argument === url;
   }
 
   document(kind: CatalogDocument["kind"], id: string): CatalogDocument | undefined {
@@ -221,7 +236,8 @@ class OpenCatalog implements EditableCatalog {
   async #writeOver(existing: CatalogDocument | undefined, change: CatalogWrite): Promise<CatalogDocument | undefined> {
     const { rules } = this.#parts;
     checkCondition(change, existing, this);
-    const { item, turtle } = await checkDocument(change, rules);
+    const isOperators = (url: string): boolean => this.#isOperators(change.id, url);
+    const { item, turtle } = await checkDocument(change, { ...rules, isOperators });
     await refuseTakenUrl(item, this, { keyOf: rules.keyOf, alike: (loose) => this.#alike(loose) });
     if (existing?.origin === "api" && existing.etag === etagOf(change.quads)) return existing;
     if (!(await this.#put(change, turtle))) return undefined;

@@ -16,10 +16,17 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { parseFactsFile } from "./published/facts-file.ts";
 import { parseShapesFile, publishedShapes } from "./published/shapes-file.ts";
 
+/** A folder of Turtle files. */
+interface CatalogFolder {
+  readonly path: string;
+  /** The operator wrote its files; they did not come with Fedway. Default false. */
+  readonly isOperators?: boolean;
+}
+
 /** Where the catalogue lies and what its relative URLs mean. */
 export interface LoadCatalogOptions {
   /** Folders; their `*.ttl` files are read in name order, sub-folders are not. */
-  readonly dirs: readonly { readonly path: string }[];
+  readonly dirs: readonly CatalogFolder[];
   /** Public URL of this service without a trailing slash; relative IRIs in the files are resolved against `{baseUrl}/`. */
   readonly baseUrl: string;
   /** Other origins under which the service itself is reached. */
@@ -48,7 +55,7 @@ export async function readCatalogFiles(
   const problems: CatalogProblem[] = [];
   const texts = new Map<string, string>();
   let characters = 0;
-  for (const [index, file] of (await listCatalogFiles(options.dirs)).entries()) {
+  for (const [index, { file, isOperators }] of (await listCatalogFiles(options.dirs)).entries()) {
     if (index % filesPerTurn === 0) await setImmediate(undefined, { signal: options.signal });
     let text: string | undefined;
     try {
@@ -58,7 +65,8 @@ export async function readCatalogFiles(
       texts.set(file, text);
       const item = readItem(parseDocument(text, options.baseUrl));
       const key = documentKey(item.kind, item.id);
-      files.push({ key, file, text, item, hash: hash("sha256", text, "base64url"), urlKey: keyOfItem(item, keyOf) });
+      const textHash = hash("sha256", text, "base64url");
+      files.push({ key, file, isOperators, text, item, hash: textHash, urlKey: keyOfItem(item, keyOf) });
     } catch (problem) {
       problems.push(toProblem(file, problem, text));
     }
@@ -102,14 +110,14 @@ const maxFiles = 20_000;
  * The `*.ttl` files of the folders, in folder and name order; sub-folders are not looked into.
  * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read or there are more than 20,000 files
  */
-async function listCatalogFiles(dirs: readonly { readonly path: string }[]): Promise<readonly string[]> {
-  const files: string[] = [];
-  for (const { path } of dirs) {
+async function listCatalogFiles(dirs: readonly CatalogFolder[]) {
+  const files: { readonly file: string; readonly isOperators: boolean }[] = [];
+  for (const { path, isOperators = false } of dirs) {
     const names = await readdir(path).catch((cause: unknown) => {
       throw new FedwayError("CATALOG_INVALID", `The catalogue folder ${path} cannot be read.`, { cause });
     });
     const turtle = names.filter((name) => name.endsWith(".ttl")).toSorted();
-    files.push(...turtle.map((name) => join(path, name)));
+    files.push(...turtle.map((name) => ({ file: join(path, name), isOperators })));
   }
   if (files.length > maxFiles) {
     throw new FedwayError("CATALOG_INVALID", `The catalogue has ${files.length} files; at most ${maxFiles} are read.`);

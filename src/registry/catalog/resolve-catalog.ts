@@ -11,6 +11,8 @@ export interface CatalogFile {
   /** See `documentKey`. */
   readonly key: string;
   readonly file: string;
+  /** The operator wrote it. */
+  readonly isOperators: boolean;
   readonly text: string;
   readonly item: CatalogItem;
   /** Comparison key of an endpoint's URL. */

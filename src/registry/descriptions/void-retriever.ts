@@ -11,6 +11,7 @@ import type { MeasurementRecord, VoidDescription } from "./void-description.ts";
 import { dcat, foaf, sd, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import { termKey } from "../../results/terms.ts";
 import { isOwnHost } from "../../outbound/address-guard.ts";
+import { descriptionPaths } from "../../outbound/documents.ts";
 
 /** Steps of the cascade (registry method, section 3, steps 2-6), in the order in which they are tried. */
 type RetrievalStep = "endpoint" | "well-known" | "default-graph" | "named-graph" | "linked";
@@ -132,8 +133,7 @@ class Cascade {
   async run(): Promise<void> {
     const steps: readonly (() => Promise<void>)[] = [
       () => this.#fromDocument("endpoint", this.#url),
-      () => this.#fromDocument("well-known", new URL("/.well-known/void", this.#url).href),
-      () => this.#fromDocument("well-known", new URL("/void.ttl", this.#url).href),
+      ...descriptionPaths.map((path) => () => this.#fromDocument("well-known", new URL(path, this.#url).href)),
       () => this.#fromData("default-graph"),
       () => this.#fromData("named-graph"),
       () => this.#fromLinks(),

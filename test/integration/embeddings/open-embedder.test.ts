@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Embedder } from "../../../src/embeddings/embedder.ts";
 import { openEmbedder } from "../../../src/embeddings/open-embedder.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { ResolveHost } from "../../../src/outbound/address-guard.ts";
 import { createJsonClient } from "../../../src/outbound/json-client.ts";
 import { type Listening, listening } from "../../support/listening.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
@@ -94,8 +95,10 @@ describe("an OpenAI-compatible API", () => {
   });
 
   it("is dialled under the guard of all that goes out", async () => {
-    const guarded = createJsonClient({ version: "1" });
-    await expect(api(guarded).embed(["a"], { signal })).rejects.toMatchObject({
+    const resolveHost: ResolveHost = (_, done) => done(null, [{ address: "169.254.169.254", family: 4 }]);
+    const guarded = createJsonClient({ version: "1", resolveHost });
+    const named = openEmbedder({ source: "http://models/v1", model: "small", key }, guarded)!;
+    await expect(named.embed(["a"], { signal })).rejects.toMatchObject({
       code: "MODEL_FAILED",
       details: { next: expect.stringContaining("FEDWAY_ALLOW_ADDRESSES") },
     });

@@ -221,7 +221,12 @@ describe("a delivery that fails", () => {
     ["400", answering({ status: 400 }), 3, "The receiver answered 400."],
     ["404", answering({ status: 404 }), 3, "The receiver answered 404."],
     ["a redirect", answering({ status: 307 }), 3, "The receiver answered 307."],
-    ["a private address", failing("ADDRESS_REFUSED"), 3, "The receiver's address is not allowed."],
+    [
+      "a private address",
+      failing("ADDRESS_REFUSED"),
+      3,
+      "The receiver's address is not allowed: FEDWAY_ALLOW_ADDRESSES has to name it.",
+    ],
     ["410", answering({ status: 410 }), 1, "The receiver answered 410."],
   ] as const)("by %s is given up after its time", async (_, how, attempts, says) => {
     const service = serviceWith();

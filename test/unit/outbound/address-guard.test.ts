@@ -1,92 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createAddressGuard, createGuardedLookup, isOwnHost } from "../../../src/outbound/address-guard.ts";
+import { refusedHosts } from "../../support/refused-hosts.ts";
 
 const guard = createAddressGuard();
-
-const refusedHosts = [
-  "127.0.0.1",
-  "127.1",
-  "127.0.1",
-  "127.255.255.254",
-  "2130706433",
-  "0x7f000001",
-  "0x7f.0x0.0x0.0x1",
-  "0x7f.1",
-  "017700000001",
-  "0177.0.0.1",
-  "00000177.1",
-  "127.0.0.1.",
-  "%31%32%37.0.0.1",
-  "１２７.0.0.1",
-  "127。0。0。1",
-  "①②⑦.0.0.1",
-  "0.0.0.0",
-  "0",
-  "0.1.2.3",
-  "10.0.0.1",
-  "10.255.255.255",
-  "167772161",
-  "0xa000001",
-  "100.64.0.1",
-  "100.127.255.255",
-  "169.254.169.254",
-  "2852039166",
-  "0xa9fea9fe",
-  "172.16.0.1",
-  "172.31.255.255",
-  "192.168.1.1",
-  "192.168.257",
-  "0300.0250.1.1",
-  "192.0.0.1",
-  "192.0.0.192",
-  "192.0.2.7",
-  "192.31.196.1",
-  "192.52.193.1",
-  "192.88.99.1",
-  "192.175.48.1",
-  "198.18.0.1",
-  "198.19.255.255",
-  "198.51.100.7",
-  "203.0.113.7",
-  "224.0.0.1",
-  "239.255.255.255",
-  "240.0.0.1",
-  "255.255.255.255",
-  "[::]",
-  "[::1]",
-  "[0:0:0:0:0:0:0:1]",
-  "[0000::0001]",
-  "[::127.0.0.1]",
-  "[::ffff:127.0.0.1]",
-  "[::ffff:7f00:1]",
-  "[0:0:0:0:0:ffff:127.0.0.1]",
-  "[::ffff:8.8.8.8]",
-  "[::ffff:0:127.0.0.1]",
-  "[64:ff9b::7f00:1]",
-  "[64:ff9b::10.0.0.1]",
-  "[64:ff9b::8.8.8.8]",
-  "[64:ff9b:1::a00:1]",
-  "[100::1]",
-  "[2001::1]",
-  "[2001:0:7f00:1::]",
-  "[2001:2::1]",
-  "[2001:10::1]",
-  "[2001:20::1]",
-  "[2001:db8::1]",
-  "[2002:7f00:1::]",
-  "[2002:808:808::1]",
-  "[3fff::1]",
-  "[5f00::1]",
-  "[fc00::1]",
-  "[fd12:3456:789a::1]",
-  "[fe80::1]",
-  "[febf::1]",
-  "[fec0::1]",
-  "[ff02::1]",
-  "[ff0e::1]",
-  "[4000::1]",
-] as const;
 
 const allowedHosts = [
   "8.8.8.8",
@@ -115,7 +32,10 @@ describe("literals in every notation", () => {
   });
   it.each(refusedHosts)("refuses http://%s/sparql", (host) => {
     const error = guard.refuseUrl(`http://${host}/sparql`);
-    expect(error).toMatchObject({ code: "ADDRESS_REFUSED", details: { fault: "address" } });
+    expect(error).toMatchObject({
+      code: "ADDRESS_REFUSED",
+      details: { fault: "address" },
+    });
     expect(error?.message).toBe("The endpoint's address is not one that Fedway may connect to.");
   });
   it.each(allowedHosts)("lets http://%s/sparql pass", (host) => {
@@ -155,16 +75,76 @@ describe("URLs", () => {
 describe("exceptions", () => {
   const open = createAddressGuard(["127.0.0.0/8", "10.1.2.3", "fd00:1::/32"]);
   it.each(["127.0.0.1", "127.9.9.9", "10.1.2.3", "fd00:1::5", "8.8.8.8"])("allow %s", (address) => {
-    expect(open.allows(address)).toBe(true);
+    expect(open.allows(address, "a.example")).toBe(true);
   });
   it.each(["10.1.2.4", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "fd00:2::1", "localhost", ""])(
     "do not allow %j",
     (address) => {
-      expect(open.allows(address)).toBe(false);
+      expect(open.allows(address, "a.example")).toBe(false);
     },
   );
   it.each(["10.0.0.0/33", "localhost", "10.0.0.0/x", "", "::/129"])("%j is no range", (range) => {
     expect(() => createAddressGuard([range])).toThrow(FedwayError);
+  });
+});
+
+describe("addresses that the operator wrote himself", () => {
+  const operators = createAddressGuard([], "operator");
+  const inside = ["127.0.0.1", "127.1", "2130706433", "10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1"];
+  it.each([...inside, "[::1]", "[fd12:3456:789a::1]", "8.8.8.8", "graphdb", "localhost"])(
+    "http://%s passes",
+    (host) => {
+      expect(operators.refuseUrl(`http://${host}/sparql`)).toBeUndefined();
+    },
+  );
+  it.each([
+    "169.254.169.254",
+    "2852039166",
+    "169.254.170.2",
+    "[fe80::1]",
+    "[fe80::a9fe:a9fe]",
+    "[fd00:ec2::254]",
+    "[fd20:ce::254]",
+    "[fd00:42::42]",
+    "100.100.100.200",
+    "192.0.0.192",
+    "168.63.129.16",
+    "0.0.0.0",
+    "224.0.0.1",
+    "255.255.255.255",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[fec0::1]",
+  ])("http://%s is refused all the same, with the setting that allows it", (host) => {
+    const error = operators.refuseUrl(`http://${host}/sparql`);
+    expect(error).toMatchObject({
+      code: "ADDRESS_REFUSED",
+      details: {
+        next: "FEDWAY_ALLOW_ADDRESSES has to name its address range.",
+      },
+    });
+    expect(createAddressGuard(["0.0.0.0/0", "::/0"], "operator").refuseUrl(`http://${host}/sparql`)).toBeUndefined();
+  });
+
+  it.each([
+    ["localhost", true],
+    ["localhost.", true],
+    ["graphdb", true],
+    ["graphdb.data.svc", true],
+    ["graphdb.data.svc.cluster.local", true],
+    ["a.lan", true],
+    ["a.home.arpa", true],
+    ["A.Internal", true],
+    ["a.home.arpa.org", false],
+    ["localhost.example.org", false],
+    ["internal.example", false],
+    ["10-0-0-1.nip.io", false],
+  ])("the name %s may stand for a private address: %s", (name, may) => {
+    expect(operators.allows("10.1.2.3", name)).toBe(may);
+    expect(operators.allows("169.254.169.254", name)).toBe(false);
+    expect(operators.allows("100.100.100.200", name)).toBe(false);
+    expect(guard.allows("10.1.2.3", name)).toBe(false);
   });
 });
 
@@ -174,7 +154,10 @@ interface Looked {
 }
 const look = (addresses: readonly string[], all: boolean): Promise<Looked> =>
   new Promise((resolve) => {
-    const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+    const found = addresses.map((address) => ({
+      address,
+      family: address.includes(":") ? 6 : 4,
+    }));
     const lookup = createGuardedLookup(guard, (_hostname, done) => done(null, found));
     lookup("endpoint.example", { all }, (error, result) => resolve({ error, result }));
   });
@@ -207,7 +190,10 @@ describe("the guarded lookup", () => {
         { address: "2606:4700::1", family: 6 },
       ],
     });
-    expect(await look(["8.8.8.8", "1.1.1.1"], false)).toEqual({ error: null, result: "8.8.8.8" });
+    expect(await look(["8.8.8.8", "1.1.1.1"], false)).toEqual({
+      error: null,
+      result: "8.8.8.8",
+    });
   });
   it.each([
     [["10.0.0.1"]],

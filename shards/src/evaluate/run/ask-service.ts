@@ -2,6 +2,7 @@ import type { AskAnswer, AskRequest } from "../../../../src/agent/ask/ask-answer
 import { steadyClock } from "../../../../src/clock.ts";
 import { isErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { withAdvice } from "../../../../src/errors/problem.ts";
 import type { SessionCall } from "../../../../src/query/session-figures.ts";
 import { isListOf, isObject, isOneOf } from "../../guards.ts";
 import type { CallRecord, QuestionOutcome } from "../records.ts";
@@ -110,7 +111,7 @@ function askedOf(answer: AskAnswer, { ms, ...facts }: Facts): Asked {
   const failed = outcome === "model-failed" || outcome === "time";
   return {
     outcome,
-    why: failed ? diagnosis?.detail : reasons[stopped],
+    why: failed ? whyOf(diagnosis) : reasons[stopped],
     final: query,
     calls: callRecords(answer.steps, facts),
     turns,
@@ -119,6 +120,8 @@ function askedOf(answer: AskAnswer, { ms, ...facts }: Facts): Asked {
     ms,
   };
 }
+
+const whyOf = (problem: AskAnswer["diagnosis"]): string | undefined => (problem ? withAdvice(problem) : undefined);
 
 const reasons: Partial<Record<AskAnswer["stopped"], string>> = {
   answered: "The query was written as text and run; it was not submitted by a call.",

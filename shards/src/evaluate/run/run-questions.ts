@@ -40,7 +40,7 @@ interface RunProgress {
 /**
  * Asks each question that has no record, and writes its record. A question begins only where the budget has room for all that it
  * may use, so that no question is cut short by those before it, and the budget is never exceeded.
- * @returns outcomes, and how many questions were not asked for want of budget
+ * @returns outcomes, how many questions were not asked for want of budget, and why the first failed that the model failed at
  * @throws what `ask` throws, after the questions under way were given up
  */
 export async function runQuestions(run: QuestionRun) {
@@ -56,7 +56,9 @@ export async function runQuestions(run: QuestionRun) {
   const used = { tokens: 0, cost: 0 };
   const outcomes: Partial<Record<QuestionOutcome, number>> = {};
   let running = 0;
-  const count = ({ outcome, tokens, cost }: Asked): void => {
+  let failure: string | undefined;
+  const count = ({ outcome, why, tokens, cost }: Asked): void => {
+    if (outcome === "model-failed" || outcome === "service-failed") failure ??= why ?? "It did not say why.";
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     used.tokens += tokens.input + tokens.output;
     used.cost += cost ?? 0;
@@ -88,7 +90,7 @@ export async function runQuestions(run: QuestionRun) {
   );
   await Promise.allSettled(workers);
   await Promise.all(workers);
-  return { outcomes, notAsked: waiting.length };
+  return { outcomes, failure, notAsked: waiting.length };
 }
 
 /** Waits before another try. */
