@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cli } from "../../support/run-cli.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
+import { startScriptedModel } from "../../support/scripted-model.ts";
 
 // One text has one meaning, wherever it is sent: the same rows at each door.
 
 let service: RunningService;
+let model: Awaited<ReturnType<typeof startScriptedModel>>;
 beforeAll(async () => {
-  service = await startService({}, { FEDWAY_EXAMPLES: "on" });
+  model = await startScriptedModel();
+  service = await startService({}, { FEDWAY_EXAMPLES: "on", FEDWAY_CHAT: model.url, FEDWAY_CHAT_MODEL: "scripted" });
   const ids = ["library", "museums", "people", "places", "weather"];
   for (const id of ids) await fetch(`${service.url}/api/endpoints/${id}/describe`, { method: "POST" });
   await eventually(async () => {
@@ -15,7 +18,10 @@ beforeAll(async () => {
     expect(endpoints).toHaveLength(ids.length);
   });
 });
-afterAll(() => service?.close());
+afterAll(async () => {
+  await service?.close();
+  await model?.close();
+});
 
 /** What the doors answer, as far as it is read here. */
 interface Answer {
@@ -24,6 +30,7 @@ interface Answer {
   readonly code?: string;
   readonly suggested?: string;
   readonly endpoints?: readonly unknown[];
+  readonly result?: { readonly csv?: string };
   readonly data?: { readonly rows?: readonly object[]; readonly query?: string; readonly valid?: boolean };
 }
 
@@ -43,6 +50,13 @@ const lines = (csv: string): readonly string[] => csv.trim().split(/\r?\n/).slic
 const valueOf = (cell: unknown): string =>
   typeof cell === "object" && cell !== null && "value" in cell ? String(cell.value) : String(cell);
 
+/** Rows of a question that the model answers with a query; `setup` as the evaluator sends it. */
+async function asked(query: string, setup?: object): Promise<readonly string[]> {
+  model.answer({ text: `\`\`\`sparql\n${query}\n\`\`\`` });
+  const { result } = await post("/api/ask", { question: "Which?", rounds: 0, ...(setup && { setup }) });
+  return lines((result?.csv ?? "").replace(/^(?:PREFIX .*\n)*/, ""));
+}
+
 type Doors = Readonly<Record<string, (query: string) => Promise<readonly string[]>>>;
 /** Values of the only column. */
 const doors: Doors = {
@@ -55,6 +69,8 @@ const doors: Doors = {
     const { data } = await post("/api/tools/run_query", { query, format: "json" });
     return (data?.rows ?? []).map((row) => valueOf(Object.values(row)[0]));
   },
+  "/api/ask": (query) => asked(query),
+  evaluation: (query) => asked(query, { tools: ["run_query"], prompt: "Write a query.", lookup: false }),
   "fedway query": async (query) => {
     const { out } = await cli(["query", "--url", service.url, "--format", "csv", query], { fetch });
     return lines(out);
