@@ -67,7 +67,6 @@ describe("fedway mcp", () => {
     const question = "Which painters were born in Icelandic cities?";
     const found = async (): Promise<string> =>
       JSON.stringify(await client.callTool({ name: "find_endpoints", arguments: { question } }));
-    // Only what is described is named as one.
     await until(async () => (await found()).includes("examples (federation of 5 endpoints)"));
     await until(async () => !(await found()).includes("being described"));
   });

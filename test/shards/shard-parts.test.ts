@@ -83,7 +83,7 @@ describe("shards of the example", () => {
     const found = await fetch(`${service.url}/api/tools/find_endpoints`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ question: "seat of a company", limit: 20 }),
+      body: JSON.stringify({ question: base }),
     });
     expect(await found.text()).toContain(told);
     const federation = await fetch(`${service.url}/api/federations/harbour`);

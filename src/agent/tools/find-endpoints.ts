@@ -1,14 +1,22 @@
-import { itemAt } from "../../values.ts";
 import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import { amountText } from "../../figures.ts";
 import { type Finder, type LinkedEndpoint, shapeText } from "../../registry/find.ts";
 import { bracketedIri, iriParts, plainText } from "../../rdf/display-text.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool, type Hint } from "../tool.ts";
 
-/** Tokens for the terms of the best hit, of the second, and of each after these. */
-const termTokens = [900, 700, 500, 300, 200] as const;
+/** Tokens for the terms of the best hit. */
+const bestTokens = [600] as const;
+/** Of all where the best one is a guess, so that any of the next may be meant. */
+const weakTokens = [600, 500, 400, 300, 200] as const;
+/** Of two that are nearly as good. */
+const closeTokens = [450, 350] as const;
+const closeShare = 0.75;
+/** Of another hit that is needed together with the best one. */
+const setTokens = 200;
 const mostReasons = 5;
+/** More are not named one by one. */
+const mostNamedMembers = 8;
 
 interface Parts {
   readonly finder: Pick<Finder, "findEndpoints" | "findShapes">;
@@ -28,32 +36,93 @@ export const findEndpoints = ({ finder, due }: Parts) =>
       question: Type.String({ minLength: 1, maxLength: 2_000 }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
     }),
-    output: { total: "integer", complete: "boolean", endpoints: "array" },
+    output: { total: "integer", complete: "boolean", together: "array", endpoints: "array" },
     profiles: ["full", "small", "builder"],
     async run({ question, limit = 5 }, { hint, signal }) {
-      const { endpoints: hits, total, complete, isForeign } = await finder.findEndpoints({ question, limit, signal });
+      const found = await finder.findEndpoints({ question, limit, signal });
+      const { endpoints: hits, total, complete, isForeign } = found;
       const coming = await due.describedFirst();
       const shapes = await shapesOfFirst(finder, hits, { question, signal });
-      const shown = hits.map((hit, at) => shownHit(hit, itemAt(termTokens, Math.min(at, termTokens.length - 1))));
-      const [best] = shown;
-      const next = isForeign
-        ? hint("Ask again in English, with names as they are written.")
-        : best === undefined
-          ? hint("Ask with fewer words: a kind of thing, in the singular, or a name; {search_terms} looks into values.")
-          : (hint(`{run_query} with {run_query.endpoint}=${best.data.id} and these IRIs, without SERVICE.`) ??
-            hint("{describe_endpoint} shows all classes and properties of one."));
+      const set = found.together > 1 ? hits.slice(0, found.together) : [];
+      const budgets = budgetsOf(hits);
+      const budgetOf = (at: number): number | undefined => budgets[at] ?? (at < set.length ? setTokens : undefined);
+      const shown = hits.map((hit, at) => {
+        const tokens = budgetOf(at);
+        return tokens === undefined ? briefHit(hit) : fullHit(hit, tokens);
+      });
+      const isBrief = hits.some((_, at) => budgetOf(at) === undefined);
+      const rest = isBrief ? hint("; {describe_endpoint} shows the terms of others") : undefined;
       return {
-        status:
+        status: [
           total === 0
             ? "No endpoint has a word of it."
-            : `${isForeign ? "Most words are unknown, perhaps not English, so this is a guess: " : ""}${hits.length} of ${total}, best first; counts of instances in brackets`,
+            : `${isForeign ? "Most words are unknown, perhaps not English, so this is a guess: " : ""}${hits.length} of ${total}, best first; counts of instances in brackets${rest ?? ""}`,
+          set.length > 1 ? `No endpoint has all of it; together: ${set.map(({ id }) => id).join(", ")}` : "",
+        ],
         cause: loadingText(complete, coming),
         rows: shown.flatMap(({ lines }, at) => (at === 0 ? [...lines, ...shapes.map((text) => `  ${text}`)] : lines)),
-        next,
-        data: { total, complete, endpoints: shown.map(({ data }, at) => Object.assign(data, at === 0 && { shapes })) },
+        next: nextStep({ hits, set, coming, isForeign }, hint),
+        data: {
+          total,
+          complete,
+          together: set.map(({ id }) => id),
+          endpoints: shown.map(({ data }, at) => Object.assign(data, at === 0 && { shapes })),
+        },
       };
     },
   });
+
+/** One hit is shown in full, the next ones too where they may be meant. */
+function budgetsOf([best, second]: readonly LinkedEndpoint[]): readonly number[] {
+  if (best?.isWeak ?? false) return weakTokens;
+  const isClose = best !== undefined && second !== undefined && second.score >= closeShare * best.score;
+  return isClose ? closeTokens : bestTokens;
+}
+
+interface Answered {
+  readonly hits: readonly LinkedEndpoint[];
+  readonly set: readonly LinkedEndpoint[];
+  /** Endpoints that are being described for the first time. */
+  readonly coming: readonly string[];
+  readonly isForeign: boolean;
+}
+
+/** A query is advised only where the question surely means what is shown. */
+function nextStep(answered: Answered, hint: Hint): string | undefined {
+  const { hits, set, isForeign } = answered;
+  const [best] = hits;
+  if (isForeign) return hint("Ask again in English, with names as they are written.");
+  if (best === undefined)
+    return hint("Ask with fewer words: a kind of thing, in the singular, or a name; {search_terms} looks into values.");
+  const unseen = unseenIn(best, set);
+  const isOpen = best.isWeak || best.provenance !== undefined || unseen !== undefined;
+  if (isOpen && isSomeComing(answered)) return "Ask again in some seconds, when they are described.";
+  if (best.isWeak) return lookFirst(hint);
+  if (unseen !== undefined)
+    return hint(`{describe_endpoint} with {describe_endpoint.endpoint}=${unseen.id} shows its terms.`);
+  return runNext(best, set, hint) ?? hint("{describe_endpoint} shows all classes and properties of one.");
+}
+
+/** One of several endpoints that are needed, or their federation, of which no term is known. */
+function unseenIn(best: LinkedEndpoint, set: readonly LinkedEndpoint[]): LinkedEndpoint | undefined {
+  const needed = set.length > 1 ? set : best.federation === undefined ? [] : [best];
+  return needed.find(({ terms }) => terms.length === 0);
+}
+
+const runNext = ({ id }: LinkedEndpoint, set: readonly LinkedEndpoint[], hint: Hint): string | undefined =>
+  hint(
+    set.length > 1
+      ? "{run_query} without {run_query.endpoint} and with the IRIs of all, without SERVICE."
+      : `{run_query} with {run_query.endpoint}=${id} and these IRIs, without SERVICE.`,
+  );
+
+const isSomeComing = ({ hits, coming }: Answered): boolean =>
+  hits.some(({ id, federation }) => [id, ...(federation?.matching ?? [])].some((each) => coming.includes(each)));
+
+const lookFirst = (hint: Hint): string | undefined =>
+  hint(
+    "Look before you run: {search_terms} with a word of the question, in the singular, or one that means the same.",
+  ) ?? hint("Ask again with other words: a kind of thing, in the singular, or a name.");
 
 function loadingText(complete: boolean, coming: readonly string[]): string | undefined {
   if (!complete) return "The index is still loading, so this list may be wrong: ask again in some seconds.";
@@ -61,23 +130,48 @@ function loadingText(complete: boolean, coming: readonly string[]): string | und
   return `${coming.join(", ")} ${coming.length === 1 ? "is" : "are"} being described: ask again in some seconds.`;
 }
 
-/** A hit with as many of its terms as the budget takes. */
 type HitTerm = LinkedEndpoint["terms"][number];
 
-function shownHit(hit: LinkedEndpoint, mostTokens: number) {
-  const { id, federation, status, why, provenance } = hit;
+const kindOf = ({ federation }: LinkedEndpoint): string => (federation === undefined ? "endpoint" : "federation");
+
+function headOf(hit: LinkedEndpoint, texts: readonly string[]): string {
+  const { id, federation, status, isWeak } = hit;
+  const kind = federation === undefined ? "endpoint" : `federation of ${federation.members} endpoints`;
+  const about = texts.filter((text) => text !== "" && text !== id).join(". ");
+  const states = `${status === "down" ? ", down" : ""}${isWeak ? ", weak match" : ""}`;
+  return `${id} (${kind}${states})${about === "" ? "" : `: ${about}`}`;
+}
+
+const reasonsOf = ({ why }: LinkedEndpoint): readonly string[] =>
+  [...new Set(why.map(({ matched }) => plainText(matched, 40)))].slice(0, mostReasons);
+
+/** A hit on one line. */
+function briefHit(hit: LinkedEndpoint) {
+  const { id, status, isWeak } = hit;
+  const title = plainText(hit.title, 80);
+  const reasons = reasonsOf(hit);
+  const matches = reasons.length === 0 ? "" : `; matches ${reasons.join(", ")}`;
+  const data = { id, kind: kindOf(hit), title, status, weak: isWeak, why: reasons };
+  return { lines: [`${headOf(hit, [title])}${matches}`], data };
+}
+
+/** A hit with as many of its terms as the budget takes. */
+function fullHit(hit: LinkedEndpoint, mostTokens: number) {
+  const { id, federation, status, provenance, isWeak } = hit;
   const title = plainText(hit.title, 80);
   const description = plainText(hit.sentence ?? "", 200);
-  const kind = federation === undefined ? "endpoint" : `federation of ${federation.members} endpoints`;
   const classes = classesOf(hit.terms, mostTokens);
   const values = hit.mentions.map(({ label, term, kind: of, property }) => {
     const name = `"${plainText(label, 60)}"`;
     return of === "entity" ? `${plainText(term, 200)} ${name}` : `${name} is a value of ${bracketedIri(property)}`;
   });
-  const reasons = [...new Set(why.map(({ matched }) => plainText(matched, 40)))].slice(0, mostReasons);
-  const about = [title === id ? "" : title, description].filter((text) => text !== "").join(". ");
+  const reasons = reasonsOf(hit);
+  const members = federation?.matching ?? [];
   const lines = [
-    `${id} (${kind}${status === "down" ? ", down" : ""})${about === "" ? "" : `: ${about}`}`,
+    headOf(hit, [title, description]),
+    ...(members.length > 0 && members.length <= mostNamedMembers
+      ? [`  members that match: ${members.join(", ")}`]
+      : []),
     ...(classes.length === 0 && reasons.length > 0 ? [`  matches ${reasons.join(", ")}`] : []),
     ...classes.map(({ line }) => `  ${line}`),
     ...values.map((value) => `  ${value}`),
@@ -85,10 +179,11 @@ function shownHit(hit: LinkedEndpoint, mostTokens: number) {
   ];
   const data = {
     id,
-    kind: federation === undefined ? "endpoint" : "federation",
+    kind: kindOf(hit),
     ...(federation && { members: federation.members, matching: federation.matching.slice(0, 20) }),
     title,
     status,
+    weak: isWeak,
     description,
     why: reasons,
     classes: classes.map(({ iri, properties }) => ({ iri, properties })),

@@ -46,6 +46,20 @@ describe("the tools of agents over HTTP", () => {
     expect(rows.body.data).toMatchObject({ status: "ok" });
   });
 
+  it("say that a match is weak, and then advise to look, not to run", async () => {
+    const { body } = await call("find_endpoints", { question: "Which vocalist earned most?" });
+    expect(body.text).toContain(", weak match)");
+    expect(body.text).toMatch(/\nnext: (?:Look before you run|Ask again with other words)/);
+    expect(body.text).not.toContain("next: run_query");
+  });
+
+  it("show one endpoint in full, the others on a line each", async () => {
+    const { body } = await call("find_endpoints", { question: "Where is the water of the sea warm?" });
+    const found = body.text.split("\n").filter((line) => /^\S+ \((?:endpoint|federation)/.test(line));
+    expect(found.length).toBeGreaterThan(1);
+    expect(found.slice(1).every((line) => line.includes("; matches "))).toBe(true);
+  });
+
   it("say that a question seems not to be in English, instead of what to run", async () => {
     const { body } = await call("find_endpoints", { question: "Welche Sängerinnen wohnen in Zürich?" });
     expect(body.text).toContain("perhaps not English");

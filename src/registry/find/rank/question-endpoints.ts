@@ -1,3 +1,5 @@
+import { type GroupedHit, coveringFirst, groupHits } from "./group-hits.ts";
+import { reachOf } from "./covering.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EndpointStatus, Match } from "../answers.ts";
 import type { EndpointTables } from "../tables/endpoint-tables.ts";
@@ -47,18 +49,25 @@ export async function rankedFor(
   const there = knownFirst(tables, ranked, statusOf).filter(
     ({ id }) => (catalog.byId(id) ?? federations.model(id)) !== undefined,
   );
-  const hits = namedFirst(question, groupHits(there, ranked, tables), ranked);
+  const grouped = groupHits(there, ranked, tables);
+  const covering = complete ? await coveringFirst(grouped, ranked, tables) : { hits: grouped, together: 1 };
+  const named = keyNamed(question, ranked);
+  const hits = named === undefined ? covering.hits : namedFirst(named, covering.hits);
+  const together = named === undefined ? covering.together : 1;
   const shown = hits.slice(0, clamped(limit)).map((hit): RankedHit => {
-    const isFederation = federations.model(hit.key) !== undefined;
+    const isFederation = federations.idOf(hit.key) !== undefined;
     const ids = isFederation ? (hit.members ?? []) : [hit.key];
     return {
       ids,
       isFederation,
-      lookUp: () => linkedHit(hit, ranked, models, statusOf),
+      lookUp: () => ({
+        ...linkedHit(hit, ranked, models, statusOf),
+        isWeak: hit.key !== named && reachOf(hit.key, ranked, models).sure.size === 0,
+      }),
       reasons: () => endpointReasons(hit.key, ranked, ranked.termsOf(hit.key)),
     };
   });
-  return { hits: shown, total: hits.length, ranking, complete, isForeign };
+  return { hits: shown, total: hits.length, together, ranking, complete, isForeign };
 }
 
 /** Published knowledge counts less than the endpoint's own description. */
@@ -77,17 +86,17 @@ function knownFirst(
     .toSorted((left, right) => right.score - left.score);
 }
 
-/** Puts an endpoint or federation first that the question names by its id. */
-const namedFirst = (
-  question: string,
-  hits: readonly GroupedHit[],
-  { endpoints, federations }: QuestionRanking,
-): readonly GroupedHit[] => {
+/** Key of the endpoint or federation whose id the question is. */
+function keyNamed(question: string, { endpoints, federations }: QuestionRanking): string | undefined {
   const id = question.trim().toLowerCase();
-  const isEndpoint = endpoints.some((endpoint) => endpoint.id === id);
-  const key = isEndpoint ? id : federations.model(federations.keyOf(id)) && federations.keyOf(id);
-  return key === undefined ? hits : [{ key, score: 1 }, ...hits.filter((hit) => hit.key !== key)];
-};
+  if (endpoints.some((endpoint) => endpoint.id === id)) return id;
+  return federations.model(federations.keyOf(id)) && federations.keyOf(id);
+}
+
+const namedFirst = (key: string, hits: readonly GroupedHit[]): readonly GroupedHit[] => [
+  { key, score: 1 },
+  ...hits.filter((hit) => hit.key !== key),
+];
 
 /** A class or property of a hit, with its neighbours in the schema. */
 interface HitTerm {
@@ -122,6 +131,8 @@ export interface LinkedEndpoint {
   readonly terms: readonly HitTerm[];
   /** Values and names in the data that the question names. */
   readonly mentions: readonly ValueHit[];
+  /** It has no word of the question as it stands: a guess by words that are alike or mean the same. */
+  readonly isWeak: boolean;
   /** Where its classes and properties are known from, when it has not been described: "published, as of ...". */
   readonly provenance?: string | undefined;
 }
@@ -132,24 +143,22 @@ function linkedHit(
   ranked: QuestionRanking,
   models: EndpointModels,
   statusOf: (id: string) => EndpointStatus,
-): LinkedEndpoint {
+): Omit<LinkedEndpoint, "isWeak"> {
   const terms = ranked.termsOf(key);
   const shared = {
     score,
     why: endpointReasons(key, ranked, terms),
     mentions: ranked.mentionsOf(key).slice(0, mostMentions),
   };
-  const merged = ranked.federations.model(key);
-  if (merged !== undefined) {
-    const { id, federation, described } = merged;
+  const listed = ranked.federations.entry(key);
+  if (listed !== undefined) {
+    const { described, known = [] } = ranked.federations.model(key) ?? {};
     return {
       ...shared,
-      id,
-      federation: { members: merged.members.length, matching: members },
-      title: plainText(federation.title, 120),
-      sentence: federation.description ?? oneSentence({ described }),
-      status: worstOf(merged.members.map(statusOf)),
-      terms: hitTerms(terms, ranked.graph(key), { described, models, ids: merged.known }),
+      ...federationTexts(listed, described),
+      federation: { members: listed.members.length, matching: members },
+      status: worstOf(listed.members.map(statusOf)),
+      terms: hitTerms(terms, ranked.graph(key), { described, models, ids: known }),
     };
   }
   const model = models.get(key);
@@ -164,6 +173,14 @@ function linkedHit(
     provenance: described === undefined ? published?.provenance : undefined,
   };
 }
+
+type Listed = NonNullable<ReturnType<QuestionRanking["federations"]["entry"]>>;
+
+const federationTexts = ({ federation }: Listed, described: DescribedSchema | undefined) => ({
+  id: federation.id,
+  title: plainText(federation.title, 120),
+  sentence: federation.description ?? (described && oneSentence({ described })),
+});
 
 function worstOf(states: readonly EndpointStatus[]): EndpointStatus {
   return (["down", "flapping", "degraded", "up"] as const).find((state) => states.includes(state)) ?? "unknown";
@@ -254,69 +271,4 @@ function endpointReasons(id: string, ranked: QuestionRanking, terms: ScoredTerms
   const [nearest] = terms;
   if (all.length > 0 || nearest?.meaning === undefined) return all.slice(0, mostReasons);
   return [reason("meaning", "", nearest.node)];
-}
-
-/** An endpoint, or a federation whose members are needed together. */
-interface GroupedHit {
-  /** Key of the federation, or id of the endpoint. */
-  readonly key: string;
-  readonly score: number;
-  /** Members that have something of the question. */
-  readonly members?: readonly string[] | undefined;
-}
-
-/** A smaller federation with this share of a larger one's score is as good: in more endpoints are more words by chance. */
-const smallerShare = 0.75;
-/** Terms of the question that must all be at one member, else the federation is needed. */
-const mostTerms = 8;
-
-/**
- * Endpoints and federations as one list: a federation in the place of its members where what the question asks for lies at
- * several of them, its smallest fitting one where several hold them; members alone where one holds it all. Of endpoints with the
- * same data the best.
- */
-function groupHits(
-  hits: QuestionRanking["endpoints"],
-  ranked: QuestionRanking,
-  { models, catalog }: EndpointTables,
-): readonly GroupedHit[] {
-  const { federations } = ranked;
-  const scores = new Map(hits.map(({ id, score }) => [id, score]));
-  const membersOf = Map.groupBy(
-    hits.flatMap(({ id }) => federations.keysOf(id).map((key) => ({ key, id }))),
-    ({ key }) => key,
-  );
-  const isWanted = (key: string): boolean => (membersOf.get(key)?.length ?? 0) > 1 && isSplit(key, ranked, models);
-  const sizeOf = (key: string): number => federations.model(key)?.members.length ?? 0;
-  const taken = new Set<string>();
-  const grouped: GroupedHit[] = [];
-  for (const { id, score } of hits) {
-    if (federations.idOf(id) !== undefined || taken.has(id)) continue;
-    const isUsed = (key: string): boolean => membersOf.get(key)?.some((each) => taken.has(each.id)) ?? false;
-    const fitting = federations.keysOf(id).filter((key) => scores.has(key) && !isUsed(key) && isWanted(key));
-    const best = Math.max(...fitting.map((key) => scores.get(key) ?? 0));
-    const [key] = fitting
-      .filter((each) => (scores.get(each) ?? 0) >= smallerShare * best)
-      .toSorted((one, other) => sizeOf(one) - sizeOf(other));
-    if (key === undefined) {
-      const original = catalog.published.originalOf(id);
-      if (!taken.has(original)) grouped.push({ key: id, score });
-      taken.add(id).add(original);
-      continue;
-    }
-    const members = (membersOf.get(key) ?? []).map((each) => each.id);
-    for (const member of members) taken.add(member);
-    grouped.push({ key, score: scores.get(key) ?? score, members });
-  }
-  return grouped.toSorted((one, other) => other.score - one.score);
-}
-
-/** True if the terms that the question names lie at more than one member. */
-function isSplit(key: string, ranked: QuestionRanking, models: EndpointModels): boolean {
-  const members = new Set(ranked.federations.model(key)?.members);
-  const named = ranked.termsOf(key).filter(({ words, isMentioned }) => words.length > 0 || isMentioned);
-  const holders = named
-    .slice(0, mostTerms)
-    .flatMap(({ node: { kind, iri } }) => models.described(kind, iri).filter((id) => members.has(id)));
-  return new Set(holders).size > 1;
 }

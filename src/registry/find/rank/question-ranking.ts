@@ -4,7 +4,7 @@ import { type KnownFederations, withFederations } from "../tables/known-federati
 import { aboutPlace, type EndpointTables } from "../tables/endpoint-tables.ts";
 import type { ValueHit } from "../tables/value-index.ts";
 import type { TextVectors } from "../tables/text-vectors.ts";
-import { isForeign } from "../words/likeness.ts";
+import { type AskedWord, isForeign } from "../words/likeness.ts";
 import { questionWords } from "../words/question-words.ts";
 import type { SchemaGraph } from "../tables/schema-graph.ts";
 import { byScore, type RankedEndpoint, type ScoredEndpoint } from "./rank-endpoints.ts";
@@ -28,8 +28,12 @@ export interface QuestionRanking {
   termsOf(id: string): readonly RankedNode[];
   /** Values and entities of an endpoint that the question names, best first. */
   mentionsOf(id: string): readonly ValueHit[];
-  /** Words of the question that an endpoint has, in its name or its schema. */
+  /** Words of the question that an endpoint has, in its name or its schema, or like ones. */
   wordsOf(id: string): readonly string[];
+  /** Those that it has as they are, but for their form. */
+  sureWordsOf(id: string): readonly string[];
+  /** Words of the question. */
+  readonly words: readonly AskedWord[];
 }
 
 const keyOf = ({ kind, iri }: SchemaGraph["nodes"][number]): string => `${kind} ${iri}`;
@@ -67,6 +71,15 @@ export async function rankQuestion(
   const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
   const nearest = meant === undefined ? new Map<string, number>() : nearestEndpoints(meant, lexical);
   const near = withFederations(nearest, federations, Math.max);
+  const lexicalById = new Map(lexical.map((each) => [each.id, each]));
+  const terms = new Map<string, readonly RankedNode[]>();
+  const rankedTerms = (id: string): readonly RankedNode[] => {
+    const graph = tables.graph(id);
+    if (graph === undefined) return [];
+    const members = federations.model(id)?.known.map((member) => tables.graph(member));
+    const meaning = meant && (members ? mergedCosines(meant, graph, members) : cosinesIn(meant, graph));
+    return rankTerms(graph, words, { meaning, values: placesOf(graph, mentionsOf(id)) });
+  };
   return {
     complete,
     federations,
@@ -77,15 +90,15 @@ export async function rankQuestion(
       : inOrder(atOnce(rankedEndpoints(tables.texts, question)).keys()),
     ranking: complete && near.size > 0 ? "fused" : "lexical",
     isForeign: complete && near.size === 0 && isForeign(words),
+    words,
     termsOf(id) {
-      const graph = tables.graph(id);
-      if (graph === undefined) return [];
-      const members = federations.model(id)?.known.map((member) => tables.graph(member));
-      const meaning = meant && (members ? mergedCosines(meant, graph, members) : cosinesIn(meant, graph));
-      return rankTerms(graph, words, { meaning, values: placesOf(graph, mentionsOf(id)) });
+      const known = terms.get(id) ?? rankedTerms(id);
+      terms.set(id, known);
+      return known;
     },
     mentionsOf,
-    wordsOf: (id) => lexical.find((each) => each.id === id)?.words ?? [],
+    wordsOf: (id) => lexicalById.get(id)?.words ?? [],
+    sureWordsOf: (id) => lexicalById.get(id)?.sure ?? [],
   };
 }
 

@@ -4,6 +4,7 @@ import {
   askedWords,
   type ComparedStem,
   comparedStem,
+  isSureLikeness,
   likeness,
   mistakesIn,
 } from "../words/likeness.ts";
@@ -23,6 +24,8 @@ export interface ScoredEndpoint {
 export interface RankedEndpoint extends ScoredEndpoint {
   /** Words of the question that it has, or like ones. */
   readonly words: readonly string[];
+  /** Those of them that it has as they are, but for their form. */
+  readonly sure: readonly string[];
 }
 
 interface WordMatch {
@@ -30,6 +33,7 @@ interface WordMatch {
   readonly stem: string;
   /** 0 to 1, weight included. */
   readonly like: number;
+  readonly isSure: boolean;
 }
 
 /** Endpoints that are looked at class by class. */
@@ -82,13 +86,16 @@ export function createWordIndex({ graphOf, federations }: WordSources) {
       }
       const sorted = scores.toSorted(byScore);
       const best = sorted[0]?.score ?? 1;
-      return sorted.map(({ id, score, words }) => ({ id, score: score / best, words }));
+      return sorted.map(({ id, score, words, sure }) => ({ id, score: score / best, words, sure }));
     },
   };
 }
 
 /** A federation has of each word what the best of its members has. */
-const better = (one: WordMatch, other: WordMatch): WordMatch => (other.like > one.like ? other : one);
+const better = (one: WordMatch, other: WordMatch): WordMatch => {
+  const best = other.like > one.like ? other : one;
+  return one.isSure || other.isSure ? { ...best, isSure: true } : best;
+};
 
 /** Ties by id. */
 export const byScore = (left: ScoredEndpoint, right: ScoredEndpoint): number =>
@@ -115,7 +122,9 @@ function* matchedWord(asked: AskedWord, { byStem, compared, endpoints }: KnownWo
   const best = new Map<string, WordMatch>();
   const take = (stem: string, like: number): void => {
     for (const [id, weight] of byStem.get(stem) ?? []) {
-      if (like * weight > (best.get(id)?.like ?? 0)) best.set(id, { stem, like: like * weight });
+      const match = { stem, like: like * weight, isSure: isSureLikeness(like) };
+      const before = best.get(id) ?? { ...match, like: 0, isSure: false };
+      best.set(id, better(before, match));
     }
   };
   for (const each of compared) {
@@ -140,6 +149,7 @@ function misspelt(wanted: string, known: Iterable<string>): readonly string[] {
 interface WordScore extends RankedEndpoint {
   score: number;
   readonly words: string[];
+  readonly sure: string[];
   /** By the endpoint's stems. */
   readonly weights: Map<string, number>;
 }
@@ -148,11 +158,12 @@ interface WordScore extends RankedEndpoint {
 function wordScores(words: readonly MatchedWord[]): readonly WordScore[] {
   const scores = new Map<string, WordScore>();
   for (const { word, weight, best } of words) {
-    for (const [id, { stem, like }] of best) {
-      const score: WordScore = scores.get(id) ?? { id, score: 0, words: [], weights: new Map() };
+    for (const [id, { stem, like, isSure }] of best) {
+      const score: WordScore = scores.get(id) ?? { id, score: 0, words: [], sure: [], weights: new Map() };
       scores.set(id, score);
       score.score += weight * like;
       score.words.push(word);
+      if (isSure) score.sure.push(word);
       score.weights.set(stem, weight * like);
     }
   }

@@ -1,6 +1,6 @@
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import type { Match } from "../answers.ts";
-import { type AskedWord, comparedStem, likeness } from "../words/likeness.ts";
+import { type AskedWord, comparedStem, isSureLikeness, likeness } from "../words/likeness.ts";
 import type { SchemaGraph, SchemaNode } from "../tables/schema-graph.ts";
 import { itemAt, valueFor } from "../../../values.ts";
 
@@ -8,8 +8,12 @@ import { itemAt, valueFor } from "../../../values.ts";
 export interface RankedNode {
   readonly node: SchemaNode;
   readonly score: number;
-  /** Words of the question that its name has. */
+  /** Words of the question that its name has, or like ones. */
   readonly words: readonly string[];
+  /** Those of them that its name has as they are, but for their form. */
+  readonly sure: readonly string[];
+  /** These, and those that it has much alike. */
+  readonly alike: readonly string[];
   /** How near its name is to the question in meaning, 0 to 1 among the endpoint's; absent without a model. */
   readonly meaning?: number | undefined;
   /** The question names a value that it has, or an entity of it. */
@@ -29,6 +33,8 @@ export interface Evidence {
 interface Own {
   readonly score: number;
   readonly words: readonly string[];
+  readonly sure: readonly string[];
+  readonly alike: readonly string[];
 }
 
 /**
@@ -55,10 +61,10 @@ export function rankTerms(
   const scores = withNeighbours(nodes, own);
   return nodes
     .map((node, at): RankedNode => {
-      const { words } = itemAt(lexical, at);
+      const { words, sure, alike } = itemAt(lexical, at);
       const isMentioned = values?.has(at) ?? false;
       const neighbour = words.length > 0 || isMentioned ? undefined : bestNeighbour(node, nodes, own);
-      return { node, score: itemAt(scores, at), words, meaning: near?.[at], isMentioned, near: neighbour };
+      return { node, score: itemAt(scores, at), words, sure, alike, meaning: near?.[at], isMentioned, near: neighbour };
     })
     .filter(({ score }) => score > 0)
     .toSorted((left, right) => right.score - left.score || right.node.count - left.node.count);
@@ -79,9 +85,11 @@ function lexicalScores(nodes: readonly SchemaNode[], question: readonly AskedWor
   const joined = new Map(question.map(({ stem, word }) => [stem, word]));
   return nodes.map(({ names }) => {
     const scored = names.map((stems) => nameScore(stems, { known, nearest, joined }));
-    return scored.toSorted((left, right) => right.score - left.score)[0] ?? { score: 0, words: [] };
+    return scored.toSorted((left, right) => right.score - left.score)[0] ?? unnamed;
   });
 }
+
+const unnamed: Own = { score: 0, words: [], sure: [], alike: [] };
 
 /** Inverse document frequency as in BM25. */
 export const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
@@ -114,17 +122,22 @@ interface Matching {
 
 /** A word names what is at least half as like it as the nearest stem is. */
 const namedShare = 0.5;
+/** Less is chance where the question means something else. */
+const leastAlike = 0.45;
 
 /** The rarity of what is matched, less where other words of the name are not. */
 function nameScore(stems: readonly string[], { known, nearest, joined }: Matching): Own {
   const weighed = stems.map((stem) => valueFor(known, stem));
   const all = weighed.reduce((sum, { weight }) => sum + weight, 0);
   const whole = joined.get(stems.join(""));
-  if (whole !== undefined) return { score: all, words: [whole] };
+  if (whole !== undefined) return { score: all, words: [whole], sure: [whole], alike: [whole] };
   const got = weighed.reduce((sum, { weight, like }) => sum + weight * like, 0);
   const named = weighed.filter(({ word, like }) => like > 0 && like >= namedShare * valueFor(nearest, word));
-  const words = named.map(({ word }) => word);
-  return all > 0 ? { score: got * Math.sqrt(got / all), words: [...new Set(words)] } : { score: 0, words: [] };
+  if (all === 0) return unnamed;
+  const wordsOf = (matched: readonly WeighedStem[]): readonly string[] => [...new Set(matched.map(({ word }) => word))];
+  const sure = named.filter(({ like }) => isSureLikeness(like));
+  const alike = named.filter(({ like }) => like >= leastAlike);
+  return { score: got * Math.sqrt(got / all), words: wordsOf(named), sure: wordsOf(sure), alike: wordsOf(alike) };
 }
 
 /** The least is 0, the greatest 1: cosines of one model lie closer together than those of another. */

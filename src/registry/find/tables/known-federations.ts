@@ -1,4 +1,4 @@
-import type { Catalog } from "../../catalog/catalog.ts";
+import type { Catalog, Federation } from "../../catalog/catalog.ts";
 import { describedFederation } from "../../catalog/described-federation.ts";
 import type { EndpointModels } from "../../model/endpoint-models.ts";
 import { type FederationModel, federationModel } from "../../model/federation-model.ts";
@@ -6,6 +6,12 @@ import { type FederationModel, federationModel } from "../../model/federation-mo
 const mark = "federation:";
 /** With a model in memory. */
 const mostFederations = 200;
+
+/** A federation and the ids of its members that are in the catalogue. */
+interface ListedFederation {
+  readonly federation: Federation;
+  readonly members: readonly string[];
+}
 
 /** Federations among endpoints, by keys that no endpoint has. */
 export type KnownFederations = ReturnType<typeof createKnownFederations>;
@@ -22,15 +28,22 @@ export function createKnownFederations(models: EndpointModels, catalog: Catalog)
     kept.clear();
     keys = membershipsIn(catalog);
   };
-  const modelOf = (id: string): FederationModel | undefined => {
+  const entryOf = (id: string): ListedFederation | undefined => {
     const federation = catalog.federation(id);
-    if (federation === undefined) return undefined;
-    const members = catalog.membersOf(federation).map((member) => member.id);
-    return federationModel(models, federation, members);
+    return federation && { federation, members: catalog.membersOf(federation).map((member) => member.id) };
+  };
+  const modelOf = (id: string): FederationModel | undefined => {
+    const listed = entryOf(id);
+    return listed && federationModel(models, listed.federation, listed.members);
   };
   return {
     idOf,
     keyOf: (id: string): string => mark + id,
+    /** As it is listed, whether or not anything is known of its members; undefined for an endpoint. */
+    entry(key: string): ListedFederation | undefined {
+      const id = idOf(key);
+      return id === undefined ? undefined : entryOf(id);
+    },
     /** Made from the models of its members. Undefined for an endpoint, and while nothing is known of the members. */
     model(key: string): FederationModel | undefined {
       const id = idOf(key);

@@ -54,6 +54,10 @@ export function likeness(asked: AskedWord, { stem, place }: ComparedStem): numbe
   return Math.max(spelt, asked.meaningShare * likeMeaning(asked.place, place));
 }
 
+/** True for words that are the same, not only alike in spelling or meaning. */
+export const isSureLikeness = (like: number): boolean => like >= leastSure;
+
+const leastSure = 0.95;
 const shortestPrefix = 3;
 const shortestStem = 5;
 

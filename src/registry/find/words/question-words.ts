@@ -19,6 +19,14 @@ const questionStopWords = searchStopWords.union(
 /** True if a folded word of a question says nothing about its subject. */
 export const isStopWord = (word: string): boolean => questionStopWords.has(word);
 
+/** Words for how answers are counted, ordered and named. */
+const countingWords = listOf(
+  "amount average count fewest first highest id ids identifier identifiers last largest lowest maximum mean minimum name named names number numbers order per smallest sum title titles total",
+);
+
+/** True if a word of a question says how answers are counted or named, not what they are about; numbers too. */
+export const isCounting = (word: string): boolean => /^\p{N}+$/u.test(word) || countingWords.has(word);
+
 /** Index keys of a text: its words and the parts of its compounds. */
 export const indexWords = (text: string): string[] =>
   wordsOf(text).flatMap(({ whole, parts }) =>

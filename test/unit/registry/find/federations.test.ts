@@ -83,6 +83,15 @@ describe("federations among the endpoints for a question", () => {
     if (shown.includes("federation zoo")) expect(shown).not.toContain("names1");
   });
 
+  it("are left for the one member that has all that is surely meant", async () => {
+    const { endpoints } = await found("Which keepers have which salary?", [zoo]);
+    expect(endpoints.map(({ id, isWeak }) => [id, isWeak])).toEqual([
+      ["keepers", false],
+      ["farm", true],
+      ["weights", true],
+    ]);
+  });
+
   it("have the terms of all their members, with the classes that have them and that they lead to", async () => {
     const { endpoints } = await found("animals, their names and their keepers", [zoo]);
     const [best] = endpoints;
@@ -135,5 +144,54 @@ describe("federations among the endpoints for a question", () => {
   ])("have at least the largest count where %s", async (_, described) => {
     const { endpoints } = await found("names of animals", [farms], described);
     expect(endpoints[0]?.terms[1]).toMatchObject({ iri: `${ex}Animal`, count: { value: 8, status: "lowerBound" } });
+  });
+});
+
+describe("endpoints that have a question together", () => {
+  const question = "prices of animals and salary of keepers";
+
+  it("come first where neither one nor a federation has it all", async () => {
+    const { endpoints, together } = await found(question, []);
+    expect([together, endpoints.slice(0, together).map(({ id }) => id)]).toEqual([2, ["keepers", "farm"]]);
+    expect(endpoints[0]?.isWeak).toBe(false);
+  });
+
+  it("give way to the smallest federation of them", async () => {
+    const pair = federation("pair", ["keepers", "farm", "weights"]);
+    const { endpoints, together } = await found(question, [all, pair]);
+    expect([together, endpoints[0]?.id]).toEqual([1, "pair"]);
+  });
+
+  it("are one where the others add only words for counts and names", async () => {
+    const { together } = await found("How many names, numbers and salaries have 9 keepers?", []);
+    expect(together).toBe(1);
+  });
+
+  it("are found by their entries while nothing is described, by their federation first", async () => {
+    const entries = [
+      catalogEntry("towns", { title: "Towns", description: "Cities with their population." }),
+      catalogEntry("artists", { title: "Artists", description: "Painters and where they were born." }),
+      catalogEntry("weather", { title: "Weather", description: "Temperatures of lakes." }),
+    ];
+    const art = federation("art", ["artists", "towns"]);
+    for (const federations of [[], [art]]) {
+      const catalog = createCatalog(entries, [], { publicUrl: "http://localhost", federations });
+      const { finder } = describedModels({ entries, catalog });
+      onTestFinished(() => finder.close());
+      await finder.settled();
+      const { endpoints, together } = await finder.findEndpoints({
+        question: "Painters born in large cities",
+        limit: 5,
+      });
+      const [first] = endpoints;
+      if (federations.length > 0)
+        expect([first?.id, first?.federation?.matching.toSorted()]).toEqual(["art", ["artists", "towns"]]);
+      else expect(endpoints.slice(0, together).map(({ id }) => id)).toEqual(["artists", "towns"]);
+    }
+  });
+
+  it("are weak where they have like words only", async () => {
+    const { endpoints } = await found("wages", []);
+    expect(endpoints.map(({ isWeak }) => isWeak)).not.toContain(false);
   });
 });
