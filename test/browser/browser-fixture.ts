@@ -46,6 +46,8 @@ async function visitIn(
   [path, options]: [string, BrowserContextOptions],
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  // A time limit only ends what hangs: a busy machine is no failure.
+  context.setDefaultTimeout(240_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   const strays: string[] = [];
@@ -104,7 +106,8 @@ export function useStageOf(start: () => Promise<Served>): Stage {
       return url;
     },
     visit: async (path, more = {}) => {
-      if (browser === undefined) throw new Error("the browser has not been started");
+      // A browser that has died fails the test that it died in, not those after it.
+      if (!browser?.isConnected()) browser = await openBrowser();
       return visitIn(browser, url, [path, more]);
     },
   };
