@@ -32,7 +32,16 @@ export function placeNamed(name: string, catalog: Catalog): NamedPlace {
       known.map(({ id }) => id),
     ),
   );
-  throw unknownId("endpoint", bare, { alike });
+  const named = [
+    ...new Set(
+      bare
+        .slice(0, longestTarget)
+        .toLowerCase()
+        .split(/[^a-z0-9-]+/),
+    ),
+  ];
+  const within = named.filter((word) => catalog.federation(word) ?? catalog.byId(word));
+  throw unknownId("endpoint", bare, { alike: [...new Set([...within, ...alike])] });
 }
 
 /** The endpoints that are named, of a federation all its members. @throws FedwayError as `placeNamed` */

@@ -111,7 +111,8 @@ class TableQuery {
     const [sign, value] = condition.slice(at);
     if (at < 1 || sign === undefined || value === undefined || condition.length !== at + 2) this.#isRead = false;
     const variable = this.#variable(condition.slice(0, Math.max(0, at)));
-    const compared = value?.kind === "string" ? `STR(${variable})` : variable;
+    // What LIKE becomes takes the text itself.
+    const compared = value?.kind === "string" && !isWord(sign, "LIKE") ? `STR(${variable})` : variable;
     return `FILTER(${compared} ${sign?.text ?? ""} ${value?.text ?? ""})`;
   }
 

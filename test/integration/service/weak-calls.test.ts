@@ -73,6 +73,11 @@ describe("queries without IRIs are suggested with the terms that are known", () 
       3,
     ],
     [
+      "SELECT name FROM person WHERE nationality LIKE 'I%'",
+      `SELECT ?name WHERE { ?row ${type} <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/name> ?name ; <https://schema.org/nationality> ?nationality FILTER(STRSTARTS(STR(?nationality), 'I')) }`,
+      116,
+    ],
+    [
       "SELECT COUNT(*) AS number FROM museum",
       `SELECT (COUNT(*) AS ?number) WHERE { ?row ${type} <https://schema.org/Museum> }`,
       1,
@@ -146,6 +151,11 @@ describe("advice gives what works", () => {
     expect((await call(from("/endpoints/people"))).data).toMatchObject({ rows_total: 50 });
     const { code, endpoints } = await call(from("/federations/exampels/sparql"));
     expect([code, endpoints?.[0]]).toEqual(["ENDPOINT_UNKNOWN", "examples"]);
+  });
+
+  it.each(["people endpoint", "http://localhost/people"])("an endpoint within another name: %s", async (endpoint) => {
+    const { next } = await call({ query: `SELECT ?name { ${icelanders} }`, endpoint });
+    expect(next).toMatch(/^Did you mean "people"\?/);
   });
 
   it("at the SPARQL route FROM NAMED of an endpoint says what to write", async () => {
