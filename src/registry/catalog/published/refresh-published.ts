@@ -38,10 +38,12 @@ const collected = Type.Object({
   sources: Type.Array(sourceSchema),
 });
 
-/** A collection of facts as it is published: one file for all endpoints. */
-const collection = Compile(
-  Type.Object({ format: Type.Literal(1), asOf: Type.String(), facts: Type.Array(collected, { maxItems: 5_000 }) }),
-);
+/** A collection of facts as it is published: one file for all endpoints. Compiled where it is read, as a start needs none of it. */
+const collection = Type.Object({
+  format: Type.Literal(1),
+  asOf: Type.String(),
+  facts: Type.Array(collected, { maxItems: 5_000 }),
+});
 
 type Collected = Static<typeof collected>;
 
@@ -53,14 +55,12 @@ const shaped = Type.Object({
 });
 
 /** A collection of shapes; `sources` are of all of them. */
-const shapeCollection = Compile(
-  Type.Object({
-    format: Type.Literal(1),
-    asOf: Type.String(),
-    sources: Type.Array(sourceSchema),
-    endpoints: Type.Array(shaped, { maxItems: 5_000 }),
-  }),
-);
+const shapeCollection = Type.Object({
+  format: Type.Literal(1),
+  asOf: Type.String(),
+  sources: Type.Array(sourceSchema),
+  endpoints: Type.Array(shaped, { maxItems: 5_000 }),
+});
 
 type Shaped = Static<typeof shaped>;
 
@@ -101,7 +101,8 @@ function filesOf(text: string): Files {
     if (typeof value === "object" && value !== null && "endpoints" in value) {
       return { files: shapeFiles(value), isOfShapes: true };
     }
-    if (!collection.Check(value)) throw fault(collection.Errors(value));
+    const validator = Compile(collection);
+    if (!validator.Check(value)) throw fault(validator.Errors(value));
     const files = new Map(value.facts.map((each) => [each.id, checked(fileOf(each, value.asOf))] as const));
     return { files, isOfShapes: false };
   } catch (error) {
@@ -110,7 +111,8 @@ function filesOf(text: string): Files {
 }
 
 function shapeFiles(value: object): Files["files"] {
-  if (!shapeCollection.Check(value)) throw fault(shapeCollection.Errors(value));
+  const validator = Compile(shapeCollection);
+  if (!validator.Check(value)) throw fault(validator.Errors(value));
   const { asOf, sources, endpoints } = value;
   const urls = new Map(endpoints.map(({ id, url }) => [id, url]));
   const files = endpoints.map((each) => {
