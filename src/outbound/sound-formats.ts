@@ -92,22 +92,27 @@ async function keepsTermsIn(
   query: SparqlClient["query"],
 ): Promise<boolean | undefined> {
   const { kind, signal, budget } = request;
-  const question = formatQuestion(mediaType, kind, `VALUES ?x { ${askedTerms.join(" ")} }`);
   const limits = { timeoutMs: Math.min(mostMs, leftMs / 2), maxRows: 100, maxBytes: 65_536 };
-  budget?.take();
-  try {
-    const endpoint = { ...request.endpoint, formats: [mediaType] };
+  const endpoint = { ...request.endpoint, formats: [mediaType] };
+  const askFor = (terms: readonly string[]): Promise<WholeAnswer> => {
+    budget?.take();
+    const question = formatQuestion(mediaType, kind, `VALUES ?x { ${terms.join(" ")} }`);
     const asked = { endpoint, query: question, kind, accept: mediaType, signal, ...limits };
-    return keepsTerms(await readWhole(asked, { client: { query }, pastBreaker: true }));
+    return readWhole(asked, { client: { query }, pastBreaker: true });
+  };
+  try {
+    return keepsTerms(await askFor(askedTerms));
   } catch (thrown) {
     const { code } = toFedwayError(thrown);
     // Endpoints of SPARQL 1.0 do not know VALUES; some say so with 500.
     if (code === "ENDPOINT_REJECTED_QUERY" || code === "ENDPOINT_REFUSED" || code === "ENDPOINT_FAILED")
       return undefined;
-    // What is not escaped ends a term or, as a broken connection does, the answer.
-    if (code === "ENDPOINT_MALFORMED") return false;
+    if (code !== "ENDPOINT_MALFORMED" && code !== "ENDPOINT_BROKE_OFF") throw thrown;
+    // What is not escaped ends a term or the answer. Where nothing has to be, an answer breaks with its endpoint alone.
+    await askFor(plainTerms);
+    // A connection that broke once is not remembered.
     if (code === "ENDPOINT_BROKE_OFF") throw changedTerms(mediaType);
-    throw thrown;
+    return false;
   }
 }
 
@@ -121,8 +126,9 @@ const changedTerms = (mediaType: string): FedwayError =>
 /** Time for the question: at most this, and half of what is left. */
 const mostMs = 15_000;
 
+const plainTerms = ["<urn:x:i>", '"l"@en', "5", "1.5E3"] as const;
 /** Terms that change in formats that an engine gets wrong, as SPARQL writes them. */
-export const askedTerms: readonly string[] = ["<urn:x:i>", '"l"@en', "5", "1.5E3", String.raw`"a\tb\nc\\d\"e"`];
+export const askedTerms: readonly string[] = [...plainTerms, String.raw`"a\tb\nc\\d\"e"`];
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 const expectedTerms = [
   ["urn:x:i"],

@@ -101,15 +101,17 @@ const knownInTsv = String.raw`?x
 "a\tb\nc\\d\"e"
 `;
 
-/** The URL fixes the format: one answer to queries, one to the question for known terms. */
+/** The URL fixes the format: one answer to queries, one to the question for known terms, the first five lines to that without escapes. */
 const tsvOnly =
   (answer: string, terms: string): HostileCase =>
-  ({ request, response }) =>
+  ({ request, response }) => {
+    const known = request.body.includes("%5Ct") ? terms : terms.split("\n").slice(0, 5).join("\n");
     reply(
       response,
       { "content-type": "text/tab-separated-values" },
-      request.body.includes("urn%3Ax%3Ai") ? terms : answer,
+      request.body.includes("urn%3Ax%3Ai") ? known : answer,
     );
+  };
 
 /** Answers with status 2xx: good ones to compare with, encoded, partial, mislabelled and boundless ones. */
 export const hostileBodies: Readonly<Record<string, HostileCase>> = {

@@ -43,13 +43,14 @@ describe("formats that an engine may get wrong", () => {
     expect(accepts("whole-tsv")).toEqual([`${tsv}, ${json};q=0.9`]);
   });
   it.each([
-    ["virtuoso-tsv", tsv],
-    ["qlever-tsv", tsv],
-    ["spaces-tsv", tsv],
-    ["fuseki-csv", "text/csv"],
-  ])("are an error when the endpoint knows no other and changes known terms: %s", async (name, format) => {
+    ["virtuoso-tsv", tsv, 1],
+    // A bare quote breaks the answer: the terms without it are asked for, too.
+    ["qlever-tsv", tsv, 2],
+    ["spaces-tsv", tsv, 1],
+    ["fuseki-csv", "text/csv", 1],
+  ])("are an error when the endpoint knows no other and changes known terms: %s", async (name, format, questions) => {
     const client = setting.clientWith();
-    for (const requests of [2, 3]) {
+    for (const requests of [1 + questions, 2 + questions]) {
       const error = await shouldFail(client, setting.send(name, { accept: `${json}, ${format};q=0.9` }), [
         "ENDPOINT_NOT_SPARQL",
         "wrong-media-type",
