@@ -174,7 +174,8 @@ async function withOffers(
     const answer = await running;
     const { status, sources, diagnosis, notes } = answer;
     if (status === "ok" && !diagnosis && mayHide.test(query))
-      return { ...answer, notes: [...doubtsOf(await checking()), ...notes] };
+      // Rows that have come are not lost where they cannot be checked.
+      return { ...answer, notes: [...doubtsOf(await checking().catch(() => undefined)), ...notes] };
     const isRefused = sources.length === 0 || diagnosis?.code === "ENDPOINT_REJECTED_QUERY";
     if (status !== "failed" || !isRefused || !diagnosis) return answer;
     return { ...answer, diagnosis: { ...diagnosis, ...(await offers()) } };
