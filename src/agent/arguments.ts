@@ -6,11 +6,7 @@ import { foreignJson } from "../results/json-structure.ts";
 
 /** One of a few words. */
 export const choice = <const Words extends readonly [string, ...string[]]>(words: Words, description?: string) =>
-  Type.Unsafe<Words[number]>({
-    type: "string",
-    enum: words,
-    ...(description !== undefined && { description }),
-  });
+  Type.Unsafe<Words[number]>({ type: "string", enum: words, ...(description !== undefined && { description }) });
 
 /** Most names of a list. */
 const mostNames = 50;

@@ -100,11 +100,7 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
       try {
         caller.count?.();
         const tool = toolFor(name, given, caller);
-        observed = observe?.({
-          ...caller,
-          tool: name,
-          isOpen: tool.annotations.openWorldHint,
-        });
+        observed = observe?.({ ...caller, tool: name, isOpen: tool.annotations.openWorldHint });
         const trace = observed?.context ?? caller.trace;
         const answer = await admitted({ ...caller, trace, tool: name }, admission, async (inside) => {
           const before = inside.admitted?.requests.spent ?? 0;
@@ -136,13 +132,7 @@ async function admitted<T>(
 ): Promise<T> {
   const { owner: client, signal } = caller;
   if (caller.admitted || !admission) return run(caller);
-  const call = await admission.enter({
-    client,
-    what: tool,
-    characters: 0,
-    timeoutMs: waitMs,
-    signal,
-  });
+  const call = await admission.enter({ client, what: tool, characters: 0, timeoutMs: waitMs, signal });
   try {
     return await run({ ...caller, admitted: call, signal: call.signal });
   } finally {
@@ -171,10 +161,7 @@ export function createHint(tools: readonly Pick<Tool, "name" | "input" | "aliasO
 function listed({ name, title, text, input, annotations }: Tool, hint: Hint, isBrief: boolean): ListedTool {
   const properties = Object.entries(input.properties).map(([argument, schema]) => {
     const { description } = schema as { readonly description?: string };
-    const fields = Object.entries({
-      ...schema,
-      ...(description !== undefined && { description: hint(description) }),
-    });
+    const fields = Object.entries({ ...schema, ...(description !== undefined && { description: hint(description) }) });
     const shown = fields.filter(([key]) => !isBrief || !/^(?:minLength|maxLength|default)$/.test(key));
     return [argument, Object.fromEntries(shown)] as const;
   });

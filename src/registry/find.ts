@@ -8,4 +8,4 @@ export type { RawExample } from "./find/read/example.ts";
 export { isLabel } from "./find/read/harvester.ts";
 export { likenessOfIris, termDifferences } from "./find/rank/nearest-terms.ts";
 export { fold } from "./find/words/words.ts";
-export { shapeQuery, shapeText, shapeWords } from "./find/read/shape-query.ts";
+export { shapeExample, shapeText } from "./find/read/shape-query.ts";

@@ -1,9 +1,8 @@
 import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import type { Catalog } from "../../registry/catalog.ts";
-import { type Finder, shapeQuery, shapeWords } from "../../registry/find.ts";
+import { type Finder, shapeExample } from "../../registry/find.ts";
 import { plainText } from "../../rdf/display-text.ts";
-import { amountText } from "../../figures.ts";
 import { entriesNamed, placeNamed } from "../../plan/meant-entries.ts";
 import { nameList, namesIn } from "../arguments.ts";
 import { defineTool } from "../tool.ts";
@@ -80,15 +79,12 @@ type Shown = ReturnType<typeof shown> & { readonly seen?: string };
 
 /** A query that is written from a published shape. */
 function fromShape({ id, shape, score, provenance }: FoundShape): readonly Shown[] {
-  const query = shapeQuery(shape);
-  if (query === undefined) return [];
-  const seen =
-    shape.uses === 0
-      ? "from a published model"
-      : `seen in ${amountText(shape.uses, "published query", "published queries")}`;
+  const example = shapeExample(shape);
+  if (example === undefined) return [];
+  const { query, words, seen } = example;
   return [
     {
-      question: plainText(shapeWords(shape), 400),
+      question: plainText(words, 400),
       outcome: "unknown",
       seen,
       source: plainText(provenance, 120),

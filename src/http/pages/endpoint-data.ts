@@ -5,8 +5,8 @@ import { descriptionView } from "../../views/description-view.ts";
 import { viewHtml } from "../../views/view-html.ts";
 import { type Asker, askFor } from "./login.ts";
 import { plainText } from "../../rdf/display-text.ts";
-import { shapeQuery, shapeWords } from "../../registry/find.ts";
-import { amountText, latencyText, numberText } from "../../figures.ts";
+import { shapeExample } from "../../registry/find.ts";
+import { latencyText, numberText } from "../../figures.ts";
 import { momentOf, termLink } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import { schemaPicture } from "./link-pictures.ts";
@@ -67,14 +67,11 @@ const mostQueries = 5;
 /** Links to the console with queries that are written from shapes: those that most published queries have. */
 function shapeLinks(id: string, { shapes }: PublishedFacts): Html {
   const items = shapes.slice(0, mostQueries).flatMap((shape) => {
-    const query = shapeQuery(shape);
-    if (query === undefined) return [];
-    const seen =
-      shape.uses === 0
-        ? "from a published model"
-        : `seen in ${amountText(shape.uses, "published query", "published queries")}`;
+    const example = shapeExample(shape);
+    if (example === undefined) return [];
+    const { query, words, seen } = example;
     const link = `/query#${new URLSearchParams({ endpoint: id, query }).toString()}`;
-    return html`<li><a href="${link}">${plainText(shapeWords(shape), 200)}</a>, ${seen}</li>\n`;
+    return html`<li><a href="${link}">${plainText(words, 200)}</a>, ${seen}</li>\n`;
   });
   return items.length === 0 ? html`` : html`<p>Queries to begin with:</p>\n<ul>\n${items}</ul>\n`;
 }

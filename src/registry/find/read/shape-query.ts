@@ -1,3 +1,4 @@
+import { amountText } from "../../../figures.ts";
 import { iriParts } from "../../../rdf/display-text.ts";
 import { isWritableIri } from "../../../rdf/term-text.ts";
 import { rdf } from "../../../rdf/vocabularies.ts";
@@ -8,8 +9,25 @@ import { nameText, nameWords } from "../words/words.ts";
 /** Rows that a written query asks for. */
 const rows = 20;
 
+/** An example query that is written from a published shape. */
+export interface ShapeExample {
+  readonly query: string;
+  /** Its terms in words, for readers: "gene: is expressed in anatomical entity, label". */
+  readonly words: string;
+  /** Where the shape stands: "seen in 12 published queries". */
+  readonly seen: string;
+}
+
 /** A SELECT query for the things that a shape is about; undefined where it has an IRI that no query can name. */
-export function shapeQuery(shape: PublishedShape): string | undefined {
+export function shapeExample(shape: PublishedShape): ShapeExample | undefined {
+  const query = shapeQuery(shape);
+  const { uses } = shape;
+  const seen =
+    uses === 0 ? "from a published model" : `seen in ${amountText(uses, "published query", "published queries")}`;
+  return query === undefined ? undefined : { query, words: shapeWords(shape), seen };
+}
+
+function shapeQuery(shape: PublishedShape): string | undefined {
   const table = new PrefixTable(irisOf(shape));
   const needed = new Set<string>();
   const patterns = shapePatterns(shape, (iri) => {
@@ -24,7 +42,7 @@ export function shapeQuery(shape: PublishedShape): string | undefined {
   return [...declared, "SELECT * WHERE {", ...inGraph(shape, lines), "}", `LIMIT ${rows}`].join("\n");
 }
 
-/** Its triple patterns on one line, with IRIs in full; undefined as for `shapeQuery`. */
+/** Its triple patterns on one line, with IRIs in full; undefined as for `shapeExample`. */
 export function shapeText(shape: PublishedShape): string | undefined {
   const patterns = shapePatterns(shape, (iri) => `<${iri}>`)?.map((parts) => parts.join(" ; "));
   return patterns === undefined
@@ -34,8 +52,7 @@ export function shapeText(shape: PublishedShape): string | undefined {
         .trim();
 }
 
-/** Its terms in words, for readers: "gene: is expressed in anatomical entity, label". */
-export function shapeWords({ of, form, steps }: PublishedShape): string {
+function shapeWords({ of, form, steps }: PublishedShape): string {
   const ends = steps.map(({ property, class: type, value }) => {
     const end = type ?? value;
     return end === undefined ? nameOf(property) : `${nameOf(property)} ${nameOf(end)}`;

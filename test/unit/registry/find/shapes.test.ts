@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findEndpoints } from "../../../../src/agent/tools/find-endpoints.ts";
 import { findExamples } from "../../../../src/agent/tools/find-examples.ts";
 import { dataBody } from "../../../../src/http/pages/endpoint-data.ts";
-import { shapeQuery, shapeText, shapeWords } from "../../../../src/registry/find.ts";
+import { shapeExample, shapeText } from "../../../../src/registry/find.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
 import { shapedFacts } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
@@ -27,7 +27,7 @@ const facts = shapesOf({
 /** The query of one shape, its prefix left out. */
 function queryOf(shape: object): string {
   const [only] = shapesOf({ shapes: [{ uses: 1, ...shape }], typeBy: undefined, ...shape }).shapes;
-  const query = only && shapeQuery(only);
+  const query = only && shapeExample(only)?.query;
   expect(parseQuery(query ?? "").form).toBe("SELECT");
   return (query ?? "").replace(`PREFIX shop: <${ex}>\n`, "");
 }
@@ -83,7 +83,7 @@ describe("a query that is written from a shape", () => {
       terms: [iri],
       shapes: [{ star: [[0]], uses: 1 }],
     }).shapes;
-    expect([shape && shapeQuery(shape), shape && shapeText(shape)]).toEqual([undefined, undefined]);
+    expect([shape && shapeExample(shape), shape && shapeText(shape)]).toEqual([undefined, undefined]);
   });
 });
 
@@ -97,7 +97,7 @@ describe("shapes for a question", () => {
   const wordsFor = async ({ finder }: ReturnType<typeof open>, question: string, more: object = {}) => {
     await finder.settled();
     const found = await finder.findShapes({ question, limit: 5, ...more });
-    return found.map(({ id, shape }) => `${id} ${shape.uses} ${shapeWords(shape)}`);
+    return found.map(({ id, shape }) => `${id} ${shape.uses} ${shapeExample(shape)?.words}`);
   };
 
   it("are those whose terms it names first, those of queries before those of models", async () => {
