@@ -105,16 +105,19 @@ const scanner = new RegExp(
 
 const entitySigns: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: " " };
 /** They stand also within IRIs, whose end may be one. */
-const entityOrString =
-  /&(?:(?<name>lt|gt|amp|quot|apos|nbsp)|#(?<decimal>\d{1,6})|#x(?<hex>[\da-f]{1,5}));|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/gi;
+const entity = /&(?:(?<name>lt|gt|amp|quot|apos|nbsp)|#(?<decimal>\d{1,6})|#x(?<hex>[\da-f]{1,5}));/gi;
+/** Its last group is empty where the string does not end: the mark may be an apostrophe. */
+const anyString = /"(?:[^"\\\n]|\\.)*("?)|'(?:[^'\\\n]|\\.)*('?)/g;
 
 /** A text that was escaped for HTML. Its IRIs and strings are found once it is not. */
 function entitiesIn(text: string): readonly Substitute[] {
-  return Array.from(text.matchAll(entityOrString)).flatMap(({ index, 0: { length }, groups = {} }) => {
+  const outside = text.replaceAll(anyString, (found, double = "", single = "") =>
+    double + single === "" ? found : " ".repeat(found.length),
+  );
+  return Array.from(outside.matchAll(entity)).flatMap(({ index, 0: { length }, groups = {} }) => {
     const { name, decimal, hex } = groups;
     const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
-    const sign =
-      name === undefined ? String.fromCodePoint(Number.isNaN(code) ? 0 : code) : entitySigns[name.toLowerCase()];
+    const sign = name === undefined ? String.fromCodePoint(code) : entitySigns[name.toLowerCase()];
     return sign === undefined || sign === "\0" ? [] : [{ start: index, end: index + length, text: sign }];
   });
 }
