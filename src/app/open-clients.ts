@@ -1,3 +1,4 @@
+import { installedModel } from "../embeddings/install-model.ts";
 import { openEmbedder } from "../embeddings/open-embedder.ts";
 import { EndpointPool } from "../hosting/endpoint-pool.ts";
 import type { ExampleFederation } from "../hosting/example-federation.ts";
@@ -7,6 +8,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { packageVersion } from "../package-file.ts";
 import { createRequestSpans, type Tracer, type Tracing } from "../telemetry/tracing.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { embeddingsFolder } from "./install-embeddings.ts";
 import type { AddressGuard } from "../outbound/address-guard.ts";
 import { createSparqlClient, openClientNetwork, type SparqlClientOptions } from "../outbound/client.ts";
 import { createDocumentClient } from "../outbound/documents.ts";
@@ -65,7 +67,8 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
   const following = observers.log && observers.credentials?.follow({ clock: steadyClock, log: observers.log });
   const sparql = createSparqlClient({ ...options, credentials }, network);
   const documents = createDocumentClient({ ...options, credentials }, network);
-  const embedder = openEmbedder(config.embeddings, json);
+  const { source = installedModel(embeddingsFolder(config)) } = config.embeddings;
+  const embedder = openEmbedder({ ...config.embeddings, source }, json);
   return {
     sparql,
     documents,

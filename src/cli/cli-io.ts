@@ -1,5 +1,6 @@
 import type { forwardMcpStdio } from "../mcp/forward-stdio.ts";
 import type { Readable, Writable } from "node:stream";
+import type { InstalledModel } from "../embeddings/install-model.ts";
 import type { CatalogReport, refreshPublished } from "../registry/catalog.ts";
 import { type Command, InvalidArgumentError } from "commander";
 
@@ -55,6 +56,8 @@ export interface CliIo {
   refreshCatalog(file: string): Promise<Awaited<ReturnType<typeof refreshPublished>> & { readonly folder: string }>;
   /** Ids of the environment's catalogue, read without a service. @throws also when `signal` aborts */
   catalogIds(signal: AbortSignal): Promise<Readonly<Record<"endpoints" | "federations", readonly string[]>>>;
+  /** Sets an embedding model up in the data folder. @throws FedwayError */
+  installModel(source: string): Promise<InstalledModel>;
   /** Copies the database of the data folder into a new file. @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
   backup(file: string): Promise<{ readonly bytes: number }>;
   readonly forwardMcp: typeof forwardMcpStdio;

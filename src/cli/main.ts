@@ -70,6 +70,8 @@ const io: CliIo = {
   checkCatalog: async (folders) => (await catalogFiles()).checkCatalogFiles(configOf(), folders),
   refreshCatalog: async (file) => (await catalogFiles()).refreshCatalogFiles(configOf(), file),
   catalogIds: async (signal) => (await catalogFiles()).catalogIds(configOf(), signal),
+  installModel: async (source) =>
+    (await import("../app/install-embeddings.ts")).installEmbeddings(configOf(), source, io),
   backup: async (file) => (await import("../app/backup-state.ts")).backupState(configOf(), file),
   async forwardMcp(forwarding) {
     const { forwardMcpStdio } = await import("../mcp/forward-stdio.ts");

@@ -22,7 +22,7 @@ import { addProbe } from "./endpoint-jobs.ts";
 import { addNouns, addRuns, addStatus } from "./nouns-program.ts";
 import { addKeys, addMaintenance, addWatches } from "./operate-program.ts";
 import { addDescribe } from "./describe-command.ts";
-import { addBackup, addCatalog, addExport, addInit } from "./files-commands.ts";
+import { addBackup, addCatalog, addEmbeddings, addExport, addInit } from "./files-commands.ts";
 
 /** The environment variables as aligned text. */
 function environmentHelp({ reference }: CliIo): string {
@@ -148,6 +148,7 @@ export async function runCli(
   addExport(program, running);
   addKeys(program, running);
   addWatches(program, running);
+  addEmbeddings(program, running);
   program.commandsGroup("Benchmarks:");
   for (const add of plugins) add(program, running);
   addNouns(program, running, ["shards"]);

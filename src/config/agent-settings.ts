@@ -94,7 +94,7 @@ export const embeddingSettings = {
     name: "FEDWAY_EMBEDDINGS",
     default: "",
     meaning:
-      "Model of search by meaning: a folder, or an OpenAI-compatible API such as http://127.0.0.1:11434/v1; keyword search only when unset.",
+      "Model of search by meaning: a folder, or an OpenAI-compatible API such as http://127.0.0.1:11434/v1; when unset, the one that `fedway embeddings install` has installed, if any.",
     ...folderOrUrl,
   },
   model: {

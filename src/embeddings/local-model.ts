@@ -18,8 +18,9 @@ export interface LocalModel {
 }
 
 /** Major and minor version of the runtime that this code was tried with. */
-const runtimeVersion = "1.30";
-const modelFiles = ["model_quantized.onnx", "model.onnx", "onnx/model_quantized.onnx", "onnx/model.onnx"];
+export const runtimeVersion = "1.30";
+/** Places of the model in its folder, best first. */
+export const modelFiles = ["model_quantized.onnx", "model.onnx", "onnx/model_quantized.onnx", "onnx/model.onnx"];
 const batchSize = 16;
 const maxTokens = 256;
 /** JavaScript heap: a tokenizer's vocabulary; the model itself lies outside. */
@@ -38,14 +39,14 @@ export function openLocalModel(folder: string): LocalModel {
   const modelFile = modelFiles.map((name) => join(root, name)).find((file) => existsSync(file));
   if (modelFile === undefined || !existsSync(join(root, "tokenizer.json"))) {
     throw new FedwayError("CONFIG_INVALID", `The model folder ${folder} has no tokenizer.json or no ONNX model.`, {
-      next: `Put tokenizer.json and model.onnx of an embedding model there, or unset FEDWAY_EMBEDDINGS.`,
+      next: "Put tokenizer.json and model.onnx of an embedding model there: fedway embeddings install does that.",
     });
   }
   const boot: ModelBoot = {
     runtime: findRuntime(root, folder),
     modelFile,
     folder: root,
-    pooling: poolingOf(root),
+    pooling: poolingOf(root, basename(root)),
     maxTokens,
     threads: Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))),
   };
@@ -53,8 +54,10 @@ export function openLocalModel(folder: string): LocalModel {
   return { model: new ProcessModel(name, boot), prefixes: promptsOf(root) ?? prefixesOf(name) };
 }
 
-/** The runtime beside the model, where it outlives every `npm install` of Fedway, or among Fedway's own packages. */
-function findRuntime(root: string, folder: string): string {
+/** The runtime is beside a model in this folder, where it outlives every `npm install` of Fedway, or among Fedway's own packages. */
+export const hasRuntime = (root: string): boolean => runtimeFor(root) !== undefined;
+
+function runtimeFor(root: string): string | undefined {
   for (const from of [join(root, "package.json"), import.meta.url]) {
     try {
       return pathToFileURL(createRequire(from).resolve("onnxruntime-node")).href;
@@ -62,6 +65,12 @@ function findRuntime(root: string, folder: string): string {
       // Not here.
     }
   }
+  return undefined;
+}
+
+function findRuntime(root: string, folder: string): string {
+  const found = runtimeFor(root);
+  if (found !== undefined) return found;
   throw new FedwayError("CONFIG_INVALID", "Local embeddings need onnxruntime-node, which is not installed.", {
     next: `Run: npm install --prefix ${folder} --ignore-scripts onnxruntime-node@${runtimeVersion}`,
   });
@@ -77,8 +86,12 @@ function readSettings(root: string, name: string): Readonly<Record<string, unkno
   }
 }
 
-const poolingOf = (root: string): ModelBoot["pooling"] =>
-  readSettings(root, "1_Pooling/config.json")?.["pooling_mode_cls_token"] === true ? "cls" : "mean";
+/** Without its file by the family of the model: BGE says with the first token what it makes of a text. */
+function poolingOf(root: string, name: string): ModelBoot["pooling"] {
+  const settings = readSettings(root, "1_Pooling/config.json");
+  const isCls = settings === undefined ? /(?:^|[^a-z])bge/iu.test(name) : settings["pooling_mode_cls_token"] === true;
+  return isCls ? "cls" : "mean";
+}
 
 function promptsOf(root: string): Readonly<Record<TextRole, string>> | undefined {
   const prompts = readSettings(root, "config_sentence_transformers.json")?.["prompts"];
@@ -137,7 +150,7 @@ class ProcessModel implements Model {
     const cause = error.details.cause ?? error;
     const why = cause instanceof Error ? cause.message.replaceAll(/\s+/g, " ").slice(0, 300) : "unknown";
     return new FedwayError("MODEL_FAILED", `The embedding model ${this.name} failed: ${why}`, {
-      next: "See whether the files of the folder that FEDWAY_EMBEDDINGS names belong together and are whole.",
+      next: "See whether the files of the model's folder belong together and are whole.",
       cause: error,
     });
   }

@@ -25,6 +25,10 @@ import { hostTurn, outcomeName, refusalOutcome, takeSlot, Task } from "./task.ts
 /** One document to fetch. */
 interface ReadRequest {
   readonly url: string;
+  /** Author of the URL; see `JsonRequest`. Redirects are anybody's. */
+  readonly urlBy?: "operator" | undefined;
+  /** The document need not be RDF. */
+  readonly anyType?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds from now, parsing included. */
   readonly timeoutMs: number;
@@ -109,7 +113,8 @@ export function createDocumentClient(
     const task = new Task({ signal, deadlineMs, endpoint, trace, observer }, network);
     const signer = credentials?.signer(endpoint, URL.parse(request.url));
     const named = endpoint === undefined ? undefined : operatorUrl?.(endpoint);
-    if (named !== undefined && isOf(request.url, named)) task.route = network.operators;
+    const isOperators = request.urlBy === "operator" || (named !== undefined && isOf(request.url, named));
+    if (isOperators) task.route = network.operators;
     try {
       const result = await reader(await arriving({ request, task, network, local, slots, signer }));
       task.over("ok");
@@ -152,7 +157,9 @@ interface Download extends Refusal {
 async function arriving(fetching: Fetching): Promise<ArrivingDocument> {
   const { request, task } = fetching;
   const { url, status, headers, body } = await followed(fetching);
-  const mediaType = documentMediaType(headerOf(headers, "content-type"), url);
+  const mediaType = request.anyType
+    ? "application/octet-stream"
+    : documentMediaType(headerOf(headers, "content-type"), url);
   if (mediaType === undefined)
     throw noRdf({ url, status, headers, text: errorText(body, headers, maxErrorDecodedBytes) });
   const coding = codingOf(headers);
@@ -252,7 +259,8 @@ function download(url: URL, fetching: Fetching, signature: readonly string[]): P
   const { origin, pathname, search } = url;
   const { request, task, network, signer } = fetching;
   const { maxBytes } = request;
-  const accept = request.namedGraphs ? `application/trig, ${rdfAccept}` : rdfAccept;
+  const rdf = request.namedGraphs ? `application/trig, ${rdfAccept}` : rdfAccept;
+  const accept = request.anyType ? "*/*" : rdf;
   const manners = ["accept", accept, "accept-encoding", "gzip, br, deflate", "user-agent", network.userAgent];
   const headers = [...manners, ...signature];
   return task.wait((resolve, reject) => {

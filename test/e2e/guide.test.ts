@@ -59,6 +59,7 @@ const tasks = [
   "build-a-benchmark",
   "yasgui",
   "command-line",
+  "other-words",
 ];
 
 describe("beside a service that was just started", () => {

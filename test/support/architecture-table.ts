@@ -392,6 +392,7 @@ export const modules: readonly Module[] = [
         typesOnly: true,
       },
       { module: "mcp", typesOnly: true },
+      { module: "embeddings", files: ["install-model.ts"], typesOnly: true },
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "watch", files: ["read-collection.ts"] },
     ],

@@ -30,6 +30,7 @@ export interface Setup {
   readonly report?: (folders: readonly string[]) => CatalogReport;
   readonly refreshCatalog?: CliIo["refreshCatalog"];
   readonly backup?: CliIo["backup"];
+  readonly installModel?: CliIo["installModel"];
   readonly shards?: Partial<ShardCommands>;
   /** Commands beside its own; those of shards when absent. */
   readonly plugins?: readonly CommandPlugin[];
@@ -78,6 +79,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     checkCatalog: async (folders) => setup.report?.(folders) ?? unexpected(),
     refreshCatalog: setup.refreshCatalog ?? unexpected,
     catalogIds: unexpected,
+    installModel: setup.installModel ?? unexpected,
     backup: setup.backup ?? unexpected,
     forwardMcp: unexpected,
     openApp: async (given) => {
