@@ -39,11 +39,36 @@ function isDay(text: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
-/** A text as a datatype writes it: a date of a time, a time of a day, `T` for a blank; undefined where it has no valid form. */
+/** A text as a datatype writes it; undefined where it has no valid form, or may be either of two days. */
 export function textAs(text: string, datatype: string): string | undefined {
+  const [only, ...others] = textsAs(text, datatype);
+  return others.length === 0 ? only : undefined;
+}
+
+/**
+ * A text as a datatype writes it: a date of a time, a time of a day, `T` for a blank, the year of a day first. Empty where it has
+ * no valid form; two where the month of a day is not known. A day alone begins as a time at `time`.
+ */
+export function textsAs(text: string, datatype: string, time = "00:00:00"): readonly string[] {
+  if (isValueOf(text, datatype)) return [text];
   const trimmed = text.trim();
-  const [, day, time = "00:00", seconds = ":00", its = ""] =
-    /^(\d{4}-\d\d-\d\d)(?:[T\s]\s*(\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.exec(trimmed) ?? [];
-  const ways = [text, trimmed, ...(day === undefined ? [] : [day, `${day}T${time}${seconds}${its.toUpperCase()}`])];
+  const days = daysOf(trimmed);
+  return (days.length === 0 ? [trimmed] : days).flatMap((each) => oneTextAs(each, datatype, time) ?? []);
+}
+
+function oneTextAs(text: string, datatype: string, atDay: string): string | undefined {
+  const [, day, minutes, seconds = ":00", its = ""] =
+    /^(\d{4}-\d\d-\d\d)(?:[T\s]\s*(\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.exec(text) ?? [];
+  const time = minutes === undefined ? atDay : minutes + seconds;
+  const ways = [text, ...(day === undefined ? [] : [day, `${day}T${time}${its.toUpperCase()}`])];
   return ways.find((way) => isValueOf(way, datatype));
+}
+
+/** Days that a text may mean whose year is not first, or whose parts are not apart by `-`: both readings of 03/04/2018. */
+export function daysOf(text: string): readonly string[] {
+  const iso = (...parts: readonly string[]): string => parts.map((part) => part.padStart(2, "0")).join("-");
+  const [, first = "", second = "", last = ""] = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})$/.exec(text) ?? [];
+  const ordered = /^(\d{4})[/.](\d{1,2})[/.](\d{1,2})$/.exec(text)?.slice(1);
+  const all = ordered === undefined ? [iso(last, second, first), iso(last, first, second)] : [iso(...ordered)];
+  return [...new Set(all)].filter((day) => isValueOf(day, `${xsd.namespace}date`));
 }

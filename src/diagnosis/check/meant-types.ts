@@ -3,10 +3,10 @@ import type { Repair } from "../../errors/fedway-error.ts";
 import { iriText, literalText, stringText } from "../../rdf/term-text.ts";
 import { languageTypes, rdf, xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts } from "../../results/terms.ts";
-import type { Query } from "../../sparql/query.ts";
+import type { Query, TextEdit, TokenRange } from "../../sparql/query.ts";
 import type { Constraint, JoinedPattern, PatternTerm } from "../../sparql/patterns.ts";
 import type { Offer } from "./query-scope.ts";
-import { isNumeric, textAs } from "../typed-text.ts";
+import { daysOf, isNumeric, textsAs } from "../typed-text.ts";
 import type { TermType } from "./term-types.ts";
 import { type Contradiction, isType, type TypeChecker, typesOf } from "./type-check.ts";
 
@@ -27,6 +27,8 @@ interface Rewriting {
 
 /** Offered to be looked at, never suggested. */
 const possible = 0.45;
+/** Suggested. */
+const likely = 0.85;
 const mostForms = 3;
 const mostOffered = 6;
 const mostTerms = 500;
@@ -147,41 +149,78 @@ const lastName = (iri: string): string => /(?<![^/#:])[^/#:]*$/u.exec(iri)?.[0] 
 
 /** A constant in the forms that the values of its property have. */
 function otherForms(found: Contradiction, { parsed, checker }: Known): readonly Offer[] {
-  const { pattern, constant, range, isBound } = constantOf(found) ?? {};
-  if (pattern === undefined || constant === undefined || range === undefined) return [];
-  const { term } = pattern.predicate;
+  const placed = constantOf(found);
+  if (placed === undefined) return [];
+  const { pattern, constant, range, operator } = placed;
   const vocabularies = checker.endpoints(pattern).flatMap(({ vocabulary }) => vocabulary ?? []);
-  const iri = iriIn(term);
+  const iri = iriIn(pattern.predicate.term);
   const facts = vocabularies.flatMap(({ properties }) => properties.get(iri) ?? []);
   if (facts.some(({ objects }) => objects.size > 0)) return [];
   const datatypes = new Set(facts.flatMap((each) => Array.from(each.datatypes)));
   const languages = new Set(vocabularies.flatMap((each) => Array.from(each.languages)));
   const literal = constant.kind === "literal" ? constant.literal : literalFromParts(nameIn(constant.iri));
-  const forms = formsOf(literal.value, datatypes, languages);
+  const forms = formsOf(literal.value, { datatypes, languages, isWholeDay: isBoundAfterDay(parsed, range, operator) });
   if (constant.kind === "literal" && forms.includes(literalText(literal))) return [];
-  const score = isGuess(literal, datatypes, isBound) ? possible : 0.85;
+  const score = isGuess(literal, datatypes, operator) ? possible : likely;
   const kind = literal.language === "" ? "datatype" : "language";
-  const edits = forms.map((form) => parsed.termEdit(range, form));
-  return edits.map((edit, rank) => ({
-    repair: { kind, before: parsed.textOf(range), after: edit.replacement.trim(), applied: false },
-    edits: [edit],
-    score: score - rank / 100,
+  const edits = forms.map((form) => ({ edit: parsed.termEdit(range, form), score }));
+  return [...timesOf(literal, datatypes, { parsed, range, operator }), ...edits].map((each, rank) => ({
+    repair: { kind, before: parsed.textOf(each.edit.range), after: each.edit.replacement.trim(), applied: false },
+    edits: [each.edit],
+    score: each.score - rank / 100,
     why: "the property has no values of this kind by its description",
   }));
 }
 
-/** A number in the place of a text, or a day in that of a time, of which it is a bound and hardly one. */
-const isGuess = ({ value, datatype }: RDF.Literal, datatypes: ReadonlySet<string>, isBound = false): boolean =>
+/** A number in the place of a text, a day of which the month is not known, or one in that of a time, of which it is a bound and hardly one. */
+const isGuess = ({ value, datatype }: RDF.Literal, datatypes: ReadonlySet<string>, operator: string): boolean =>
   (isNumeric(datatype.value) && [...datatypes].every(isText)) ||
-  (datatypes.has(xsd.dateTime) && !isBound && !/\d:\d/.test(value));
+  daysOf(value.trim()).length > 1 ||
+  (datatypes.has(xsd.dateTime) && !/[<>]/.test(operator) && !/\d:\d/.test(value));
+
+interface Placed {
+  readonly parsed: Query;
+  readonly range: TokenRange;
+  readonly operator: string;
+}
+
+/** All times of a day where the property has times alone. */
+function timesOf({ value }: RDF.Literal, datatypes: ReadonlySet<string>, { parsed, range, operator }: Placed) {
+  const isTimes = datatypes.size === 1 && datatypes.has(xsd.dateTime) && operator === "=";
+  const day = isTimes ? dayOf(value) : undefined;
+  return day === undefined ? [] : onDay(parsed, range, day).map((edit) => ({ edit, score: likely }));
+}
+
+/** The one day that a text means. */
+function dayOf(text: string): string | undefined {
+  const [day, ...others] = textsAs(text, xsd.date);
+  return others.length === 0 && text.trim().length <= 10 ? day : undefined;
+}
+
+/**
+ * Times of a day, whatever their zone: by their text, in the place of a comparison `?time = day`, or of a day at the end of a
+ * triple. Empty where neither is written.
+ */
+function onDay({ tokens }: Query, { from, to }: TokenRange, day: string): readonly TextEdit[] {
+  const test = (variable: string): string => `STRSTARTS(STR(${variable}), ${stringText(day)})`;
+  const variableAt = (at: number): string | undefined => /^[?$].*/.exec(tokens[at]?.text ?? "")?.[0];
+  const isEqual = (at: number): boolean => tokens[at]?.text === "=";
+  const [left, right] = [variableAt(from - 2), variableAt(to + 1)];
+  if (isEqual(from - 1) && left) return [{ range: { from: from - 2, to }, replacement: test(left) }];
+  if (isEqual(to) && right) return [{ range: { from, to: to + 2 }, replacement: test(right) }];
+  const isEnd = /^[.}]$/.test(tokens[to]?.text ?? "");
+  const time = ["?time", "?timeOfDay", "?itsTime"].find((name) => tokens.every(({ text }) => text !== name));
+  if (!isEnd || time === undefined) return [];
+  return [{ range: { from, to }, replacement: `${time} FILTER(${test(time)}) ` }];
+}
 
 /** The constant of a contradiction, and the pattern that has no such value; two patterns contradict each other by a variable. */
 function constantOf({ name, one, other }: Contradiction) {
   const pattern = [one.of, other.of].find((each) => each.kind === "pattern");
   const compared = [one.of, other.of].find((each) => each.kind === "comparison");
   const placed = compared?.constant ?? (name === undefined ? pattern?.object : undefined);
-  if (pattern === undefined || placed === undefined || placed.term.kind === "variable") return undefined;
-  return { pattern, constant: placed.term, range: placed.range, isBound: /[<>]/.test(compared?.operator ?? "") };
+  if (pattern === undefined || placed?.range === undefined || placed.term.kind === "variable") return undefined;
+  return { pattern, constant: placed.term, range: placed.range, operator: compared?.operator ?? "=" };
 }
 
 const iriIn = (term: PatternTerm): string => (term.kind === "iri" ? term.iri : "");
@@ -198,16 +237,28 @@ function nameIn(iri: string): string {
   }
 }
 
+interface Wanted {
+  readonly datatypes: ReadonlySet<string>;
+  readonly languages: ReadonlySet<string>;
+  /** A day stands for its end. */
+  readonly isWholeDay: boolean;
+}
+
+/** Values are after the constant, or up to it; it may stand on either side. */
+const isBoundAfterDay = ({ tokens }: Query, { from }: TokenRange, operator: string): boolean =>
+  (tokens[from - 1]?.text === operator ? /^(?:>|<=)$/ : /^(?:<|>=)$/).test(operator);
+
 /** The forms of a text that are valid as the property has its values. */
-function formsOf(value: string, datatypes: ReadonlySet<string>, languages: ReadonlySet<string>): readonly string[] {
+function formsOf(value: string, { datatypes, languages, isWholeDay }: Wanted): readonly string[] {
+  const time = isWholeDay ? "23:59:59.999" : undefined;
   const forms = [...datatypes].flatMap((iri) => {
     if (iri === rdf.langString) return [...languages].map((tag) => `${stringText(value)}@${tag}`);
     // SPARQL 1.1 cannot write a base direction.
     if (iri === rdf.dirLangString) return [];
-    const text = textAs(value, iri);
-    if (text === undefined) return [];
-    if (iri === xsd.string) return [stringText(text)];
-    return [iri === xsd.integer ? text : `${stringText(text)}^^<${iri}>`];
+    return textsAs(value, iri, time).map((text) => {
+      if (iri === xsd.string) return stringText(text);
+      return iri === xsd.integer ? text : `${stringText(text)}^^<${iri}>`;
+    });
   });
   return forms.slice(0, mostForms);
 }

@@ -191,7 +191,7 @@ describe("what was meant is not known: it is offered, never suggested", async ()
   });
 });
 
-it.each(["x", "1902", "01/02/1902", "1902-13-01"])(
+it.each(["x", "1902", "31/02/1902", "13/13/1902", "1902-13-01"])(
   "a value that is no date is not offered as one: %s",
   async (text) => {
     const { check } = await checkOf();
@@ -199,6 +199,70 @@ it.each(["x", "1902", "01/02/1902", "1902-13-01"])(
     expect({ suggested, repairs }).toEqual({ suggested: undefined, repairs: [] });
   },
 );
+
+describe("a day in another order", async () => {
+  const { check } = await checkOf();
+  it.each([
+    ["25/03/1902", "1902-03-25"],
+    ["03/25/1902", "1902-03-25"],
+    ["25.3.1902", "1902-03-25"],
+    ["1902/3/25", "1902-03-25"],
+    ["02-02-1902", "1902-02-02"],
+  ])("is suggested where it can be one day: %s", async (text, day) => {
+    const [before, after] = [`"${text}"`, `"${day}"^^xsd:date`];
+    for (const where of ["{ ?c :founded DATE }", "{ ?c :founded ?d FILTER(?d < DATE) }"]) {
+      const query = (date: string): string => full(`SELECT * ${where.replace("DATE", date)}`);
+      expect(await check(query(before), land)).toMatchObject({ suggested: query(after) });
+      expect(await check(query(`${before}^^xsd:date`), land)).toMatchObject({ suggested: query(after) });
+    }
+  });
+
+  it("is offered in both readings where the month is not known", async () => {
+    const { suggested, repairs } = await check(full('SELECT * { ?c :founded "03/04/1902" }'), land);
+    expect(suggested).toBeUndefined();
+    expect(repairs.map(({ after }) => after)).toEqual(['"1902-04-03"^^xsd:date', '"1902-03-04"^^xsd:date']);
+  });
+});
+
+describe("a day where there are times", async () => {
+  const log = lines(
+    ...some((at) => [
+      [`<http://l.example/${at}>`, v("at"), `"2018-03-2${at}T1${at}:30:00Z"^^<${xsd}dateTime>`] as const,
+    ]),
+  );
+  const { check } = await typedCheck({ data: { log } });
+  const day = '"2018-03-22"^^xsd:date';
+  const starts = (name: string): string => `STRSTARTS(STR(${name}), "2018-03-22")`;
+  const time = (text: string): string => `"2018-03-22T${text}"^^xsd:dateTime`;
+  it.each([
+    ["?e :at ?t FILTER(?t = DAY)", `?e :at ?t FILTER(${starts("?t")})`],
+    [
+      "?e :at ?t FILTER(?e = <http://l.example/1> || DAY = $t)",
+      `?e :at ?t FILTER(?e = <http://l.example/1> || ${starts("$t")})`,
+    ],
+    ["?e :at DAY", `?e :at ?time FILTER(${starts("?time")})`],
+    ["?time :at DAY . ?e a ?c", `?time :at ?timeOfDay FILTER(${starts("?timeOfDay")})  . ?e a ?c`],
+    ["?e :at ?t FILTER(?t < DAY)", `?e :at ?t FILTER(?t < ${time("00:00:00")})`],
+    ["?e :at ?t FILTER(?t >= DAY)", `?e :at ?t FILTER(?t >= ${time("00:00:00")})`],
+    ["?e :at ?t FILTER(?t <= DAY)", `?e :at ?t FILTER(?t <= ${time("23:59:59.999")})`],
+    ["?e :at ?t FILTER(DAY < ?t)", `?e :at ?t FILTER(${time("23:59:59.999")} < ?t)`],
+    ["?e :at ?t FILTER(DAY <= ?t)", `?e :at ?t FILTER(${time("00:00:00")} <= ?t)`],
+  ])("%s", async (where, meant) => {
+    for (const written of [day, '"2018-03-22"', '"22/03/2018"']) {
+      const { suggested = "" } = await check(full(`SELECT * { ${where.replace("DAY", written)} }`), {
+        endpoint: "log",
+      });
+      expect(suggested.replaceAll(/\s+/g, " ")).toBe(full(`SELECT * { ${meant} }`).replaceAll(/\s+/g, " "));
+      expect(await check(suggested, { endpoint: "log" })).toMatchObject({ contradictions: [] });
+    }
+  });
+
+  it("is offered as a moment where the times of a day cannot be written", async () => {
+    const { suggested, repairs } = await check(full(`SELECT * { ?e :at ${day} ; a ?c }`), { endpoint: "log" });
+    expect(suggested).toBeUndefined();
+    expect(repairs.map(({ after }) => after)).toEqual([time("00:00:00")]);
+  });
+});
 
 it("of a skipped node, another class and the step between are both offered", async () => {
   const { check } = await checkOf();
