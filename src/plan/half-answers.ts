@@ -36,7 +36,7 @@ export function partNotes(query: Query, targets: ServiceTargets, task: PlanTask)
   const notes = asked.flatMap(({ id, uses, iri }): readonly PlanNote[] => {
     if (id === undefined || !uses.some((use) => isElsewhere(id, use, context))) return [];
     const [first] = parts(id).flatMap((part) => missingOf(part, { uses, isAsked, context }));
-    return first ? [partNote(first, { id, iri, query, context })] : [];
+    return first ? [partNote(first, { id, iri, query, asked, context })] : [];
   });
   return notes.slice(0, mostNotes);
 }
@@ -101,12 +101,13 @@ interface Naming {
   readonly id: string;
   readonly iri: string | undefined;
   readonly query: Query;
+  readonly asked: readonly Asked[];
   readonly context: PlanContext;
 }
 
 const namedAtMost = 5;
 
-function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNote {
+function partNote(part: KnownPart, { id, iri, query, asked, context }: Naming): PlanNote {
   const others = part.siblings.map(({ endpoint }) => endpoint);
   const more = others.length > namedAtMost ? ` and ${others.length - namedAtMost} more` : "";
   const listed = `${others.slice(0, namedAtMost).join(", ")}${more}`;
@@ -116,20 +117,51 @@ function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNot
       ? `${id} has 1 of ${others.length + 1} parts of ${name}; the other${others.length === 1 ? "" : "s"}: ${listed}.`
       : `${id} is not the only one with ${name}; also: ${listed}.`;
   const isAsking = (members: ReadonlySet<string>): boolean => [id, ...others].every((one) => members.has(one));
-  const federation = federationWith(isAsking, context)?.id;
+  const federation = federationWith(isAsking, context);
   if (federation === undefined) return { code: "PART_ASKED", message: said };
   const all = others.length === 1 ? "both" : "all of them";
+  const service = `SERVICE <${federation.id}>`;
   // With BASE the id would be another IRI.
   if (iri === undefined || query.prologue.base !== undefined) {
-    return { code: "PART_ASKED", message: `${said} Federation ${federation} asks ${all}.` };
+    return { code: "PART_ASKED", message: `${said} Federation ${federation.id} asks ${all}.` };
+  }
+  if (isTwice(iri, { query, asked, members: new Set(context.catalog.membersOf(federation).map((one) => one.id)) })) {
+    return { code: "PART_ASKED", message: `${said} One ${service} in the place of the branches asks ${all}.` };
   }
   const edits = query.services.flatMap(({ target, element: { name: at } }) =>
     target.kind === "iri" && target.iri === iri
-      ? [{ range: { from: at, to: at + 1 }, replacement: `<${federation}>` }]
+      ? [{ range: { from: at, to: at + 1 }, replacement: `<${federation.id}>` }]
       : [],
   );
   const asking = query.cut(edits);
-  return { code: "PART_ASKED", message: `${said} SERVICE <${federation}> asks ${all}.`, query: asking };
+  return { code: "PART_ASKED", message: `${said} ${service} asks ${all}.`, query: asking };
+}
+
+/**
+ * True if the federation in the place of this IRI would be asked the same as another branch of a UNION asks it, or one of its members:
+ * their rows would count twice.
+ */
+function isTwice(
+  iri: string,
+  { query, asked, members }: Pick<Naming, "query" | "asked"> & { readonly members: ReadonlySet<string> },
+): boolean {
+  const isWithin = (other: string): boolean =>
+    asked.some((each) => each.iri === other && [...each.members].some((id) => id !== undefined && members.has(id)));
+  const clauses = query.services.flatMap(({ target, element: { name: at } }, clause) => {
+    if (target.kind !== "iri" || !isWithin(target.iri)) return [];
+    const terms = termsOf(query.allPatterns.filter((pattern) => pattern.clause === clause));
+    return [{ at, isNamed: target.iri === iri, iris: new Set(terms.map((term) => term.iri)) }];
+  });
+  return clauses.some((one, place) =>
+    clauses
+      .slice(place + 1)
+      .some(
+        (other) =>
+          (one.isNamed || other.isNamed) &&
+          !one.iris.isDisjointFrom(other.iris) &&
+          query.areAlternatives(one.at, other.at),
+      ),
+  );
 }
 
 /** The smallest federation whose members are as wanted; that of all described endpoints where no other is. */

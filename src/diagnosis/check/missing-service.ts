@@ -3,7 +3,7 @@ import type { KnownTerms } from "../../plan/plan-request.ts";
 import { downLast } from "../../plan/offer-endpoints.ts";
 import type { PlanContext } from "../../plan/plan-request.ts";
 import type { CatalogEntry } from "../../registry/catalog.ts";
-import { isWord, type Query, parseQuery, wrapOutside } from "../../sparql/query.ts";
+import { type Query, parseQuery, wrapOutside } from "../../sparql/query.ts";
 import { termsOf, type UsedTerm } from "../../sparql/patterns.ts";
 import type { ParsedDraft } from "./draft-query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
@@ -28,8 +28,11 @@ function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoints): rea
 }
 
 /** The query with every pattern outside of a SERVICE in one for this endpoint; undefined where that cannot be written. */
-function wrappedFor(parsed: Query, { url, pseudoServices }: CatalogEntry): Query | undefined {
+function wrappedFor(parsed: Query, entry: CatalogEntry): Query | undefined {
   const query = parsed;
+  const { pseudoServices } = entry;
+  const [named] = query.services.flatMap(({ target }) => (target.kind === "iri" ? [target.iri] : []));
+  const own = nameLike(named ?? entry.url, entry, query);
   const extensions = query.services.filter(
     ({ target }) => target.kind === "iri" && pseudoServices.includes(target.iri),
   );
@@ -38,9 +41,9 @@ function wrappedFor(parsed: Query, { url, pseudoServices }: CatalogEntry): Query
       isMember: ({ from }) => !extensions.some(({ element }) => element.from === from),
       urlOf: (service) => {
         const clause = query.services.find(({ element }) => element.from === service.from);
-        return clause?.target.kind === "iri" ? clause.target.iri : url;
+        return clause?.target.kind === "iri" ? clause.target.iri : own;
       },
-      own: url,
+      own,
     });
     return parseQuery(text);
   } catch (error) {
@@ -103,7 +106,7 @@ export function swappedTargets(
   const own = ids[0] ?? service;
   return having.slice(0, mostCandidates).map((entry, rank) => ({
     repair: { kind: "service-swapped", before: `SERVICE <${own}>`, after: `SERVICE <${entry.id}>`, applied: false },
-    edits: [{ range: { from: target, to: target + 1 }, replacement: `<${entry.url}>` }],
+    edits: [{ range: { from: target, to: target + 1 }, replacement: `<${nameLike(service, entry, parsed)}>` }],
     score: having.length === 1 && (isCertain || isTwice) ? 0.97 : 0.7 - rank / 100,
     why: isTwice
       ? `${own} is asked the same twice, so its rows count twice, and ${entry.id} is not asked`
@@ -111,12 +114,16 @@ export function swappedTargets(
   }));
 }
 
+/** An endpoint as the query names others: by its id where it has one there; with BASE that would be another IRI. */
+const nameLike = (written: string, { id, url }: CatalogEntry, { prologue }: Query): string =>
+  prologue.base === undefined && !/[:/]/.test(written) ? id : url;
+
 const groupOf = ({ patterns }: QueryScope): string =>
   JSON.stringify(patterns.map(({ subject, predicate, object }) => [subject, predicate, object]));
 
-/** True if a UNION stands between an earlier SERVICE and this one. */
-const isAlternative = ({ tokens }: Query, { target = Number.POSITIVE_INFINITY }: QueryScope, own: number): boolean =>
-  target < own && tokens.slice(target, own).some((token) => isWord(token, "UNION"));
+/** True if an earlier SERVICE is in another branch of a UNION than this one. */
+const isAlternative = (query: Query, { target = Number.POSITIVE_INFINITY }: QueryScope, own: number): boolean =>
+  target < own && query.areAlternatives(target, own);
 
 /** A refused SERVICE target, replaced by the first endpoint that it may have meant. */
 export function misnamed(

@@ -11,7 +11,7 @@ import {
   visibleInGroup,
 } from "../structure/scope.ts";
 import type { Places } from "./term-reader.ts";
-import { areFewToEvaluate, refuseLargeEvaluation, type Token, whereAt } from "./tokens.ts";
+import { areFewToEvaluate, refuseLargeEvaluation, isWord, type Token, whereAt } from "./tokens.ts";
 import { certainVariables } from "../structure/certain-variables.ts";
 import { nonMonotoneWords } from "../patterns/monotone.ts";
 import { QueryTree } from "./query-tree.ts";
@@ -171,6 +171,20 @@ export class Query extends QueryTree implements QueryParts {
     return to <= from ? "" : this.text.slice(itemAt(this.tokens, from).start, itemAt(this.tokens, to - 1).end);
   }
 
+  /** True if two places, the first before the second, are in different branches of one UNION. */
+  areAlternatives(one: number, other: number): boolean {
+    const between = this.tokens.slice(one, other);
+    let depth = 0;
+    // Braces and UNION with their depth; a brace is where it stands, not what it opens or closes.
+    const steps = between.map((token) => {
+      if (token.text === "}") depth -= 1;
+      return { token, depth: token.text === "{" ? depth++ : depth };
+    });
+    const least = Math.min(...steps.map((step) => step.depth));
+    const [first, ...others] = steps.filter((step) => step.depth === least).map(({ token }) => token);
+    return first?.text === "}" && others.length > 1 && others.every((token, at) => isStepOfUnion(token, at % 3));
+  }
+
   /** The text with edits applied, comments around the query included; edits must not overlap. */
   cut(edits: readonly TextEdit[]): string {
     const start = this.tokens[0]?.start ?? 0;
@@ -220,3 +234,7 @@ export class Query extends QueryTree implements QueryParts {
 }
 
 const iriOutsideStrings = /"(?:[^"\\]|\\.)*"?|<([^<>"{}|\\^`\s]+)>/g;
+
+/** `UNION { }`, again and again. */
+const isStepOfUnion = (token: Token, at: number): boolean =>
+  at === 0 ? isWord(token, "UNION") : token.text === (at === 1 ? "{" : "}");

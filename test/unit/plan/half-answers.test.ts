@@ -136,6 +136,29 @@ describe("a query on one of two parts says so", () => {
   });
 });
 
+describe("a federation is never put where its rows would count twice", () => {
+  const ages = "{ SERVICE <ages> { ?p :age ?n } }";
+  const names = (id: string): string => `{ SERVICE <${id}> { ?p :name ?n } }`;
+  it.each([
+    [
+      "the same part in two branches",
+      `${names("s1")} UNION ${names("s1")}`,
+      "One SERVICE <people> in the place of the branches",
+    ],
+    [
+      "in three",
+      `${names("s1")} UNION ${ages} UNION ${names("s1")}`,
+      "One SERVICE <people> in the place of the branches",
+    ],
+    ["other properties", `${names("s1")} UNION ${ages}`, "SERVICE <people> asks both."],
+    ["joined", `{ ${names("s1")} UNION ${ages} } ${names("s1")}`, "SERVICE <people> asks both."],
+  ])("%s", (_name, where, said) => {
+    const [note] = notesOf(`SELECT * { ${where} }`);
+    expect(note?.message).toContain(`the other: s2. ${said}`);
+    expect(note?.query === undefined).toBe(said.startsWith("One"));
+  });
+});
+
 describe("no part is missing", () => {
   it.each([
     [

@@ -280,6 +280,18 @@ describe("a SERVICE that asks the same as another branch of a UNION", async () =
     expect(repairs).toMatchObject([{ after: "SERVICE <two>" }]);
     expect(suggested).toBe(full(`SELECT * { ${branch("one")} UNION ${branch("two")} }`));
   });
+
+  it("is offered it by its id where ids were sent", async () => {
+    const branch = (id: string): string => `{ SERVICE <${id}> { ?c :name ?n } }`;
+    const { suggested } = await check(full(`SELECT * { ${branch("one")} UNION ${branch("one")} }`));
+    expect(suggested).toBe(full(`SELECT * { ${branch("one")} UNION ${branch("two")} }`));
+  });
+
+  it("is not meant where the same is joined with a UNION", async () => {
+    const names = `SERVICE ${url("one")} { ?c :name ?n }`;
+    const { suggested } = await check(full(`SELECT * { { { ${names} } UNION { ?c :people ?p } } { ${names} } }`));
+    expect(suggested ?? "").not.toContain("two");
+  });
 });
 
 it("keys that known values join are said with the expression that does", async () => {
