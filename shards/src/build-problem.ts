@@ -1,15 +1,15 @@
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import { applicability, candidatesOf } from "./rules/candidates.ts";
-import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
-import { chooseRules } from "./rules/choose-rules.ts";
-import { readOntologyFile, featuresOf, readQueries } from "./rules/query-features.ts";
-import type { Interpretation, Problem, ShardTargets } from "./rules/problem.ts";
 import { loadQueries } from "./load/load-queries.ts";
+import type { Progress } from "./load/read-statements.ts";
 import { published } from "./report/compared-figures.ts";
 import type { SolvedInterpretation } from "./report/shard-report.ts";
+import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
+import { applicability, candidatesOf } from "./rules/candidates.ts";
+import { type ChooseOptions, chooseRules } from "./rules/choose-rules.ts";
+import type { Interpretation, Problem, ShardTargets } from "./rules/problem.ts";
+import { featuresOf, readOntologyFile, readQueries } from "./rules/query-features.ts";
 import type { ShardSpec } from "./spec.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
-import type { Progress } from "./load/read-statements.ts";
 
 /** Questions about the data. */
 export type Questions = Awaited<ReturnType<typeof readQuestions>>;
@@ -18,7 +18,11 @@ export type Questions = Awaited<ReturnType<typeof readQuestions>>;
 export async function readQuestions(spec: LocatedSpec) {
   const { rejected, queries } = await loadQueries(spec.queries, spec);
   const read = await readQueries(queries);
-  return { rejected, read, ontology: spec.ontology === undefined ? undefined : await readOntologyFile(spec.ontology) };
+  return {
+    rejected,
+    read,
+    ontology: spec.ontology === undefined ? undefined : await readOntologyFile(spec.ontology),
+  };
 }
 
 /** The definitions of the paper word by word. */
@@ -72,9 +76,17 @@ export function interpretationOf({ mode, reading, buckets }: ShardSpec): Interpr
 /** Targets for the shards; balanced mode uses the published figures where a specification says nothing. */
 export function targetsOf({ mode, shares, maxShards, minShardTriples }: ShardSpec): ShardTargets {
   const { vertical, class: byClass, horizontal } = published;
-  const paper = { vertical: vertical.mean, class: byClass.mean, horizontal: horizontal.mean };
+  const paper = {
+    vertical: vertical.mean,
+    class: byClass.mean,
+    horizontal: horizontal.mean,
+  };
   const defaults = mode === "balanced" ? { shares: paper, maxShards: 8 } : {};
-  return { shares: shares ?? defaults.shares, maxShards: maxShards ?? defaults.maxShards, minShardTriples };
+  return {
+    shares: shares ?? defaults.shares,
+    maxShards: maxShards ?? defaults.maxShards,
+    minShardTriples,
+  };
 }
 
 /** The published method's problem in a reading: which queries there are, and which rules cover them. */
@@ -88,6 +100,7 @@ export interface SolveParts {
   readonly solver: AnswerSetSolver;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  readonly from?: ChooseOptions["from"];
 }
 
 /** Solves a problem and says how it looks in its reading. */
@@ -100,7 +113,11 @@ export async function solved(
   // A search that was cut off returns its findings so far. A cancelled build has no result.
   parts.signal.throwIfAborted();
   const { queries, candidates } = problem;
-  return { solution, candidates: candidates.length, applicability: applicability(queries, reading) };
+  return {
+    solution,
+    candidates: candidates.length,
+    applicability: applicability(queries, reading),
+  };
 }
 
 /** The published method in every reading, side by side; `used` first where it is none of them. */

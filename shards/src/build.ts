@@ -1,33 +1,34 @@
 import { itemAt } from "../../src/values.ts";
-import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import {
-  paperProblem,
-  type Questions,
+  type BuildProgress,
   interpretationOf,
+  paperProblem,
+  passProgress,
+  type Questions,
   readQuestions,
+  type SolveParts,
   solved,
   solveInterpretations,
-  type SolveParts,
   targetsOf,
-  type BuildProgress,
-  passProgress,
 } from "./build-problem.ts";
 import { notesOf } from "./finished-folder.ts";
 import { type LearnedCells, learnCells } from "./load/cells.ts";
 import { type Learned, learn } from "./load/learn.ts";
 import type { PassOptions } from "./load/read-statements.ts";
-import { gather, type Gathered, type GatherRequest } from "./materialise/gather.ts";
+import { type Gathered, type GatherRequest, gather } from "./materialise/gather.ts";
 import { manifestIn } from "./materialise/manifest.ts";
 import { discardBuild, materialise } from "./materialise/materialise.ts";
-import { predictShards, balancedPrecedence, defaultPrecedence, keysOfCells, placementOf } from "./rules/placement.ts";
-import type { Problem, Precedence, Interpretation } from "./rules/problem.ts";
+import { processorMs } from "./processor-time.ts";
+import { relevantShards, touchedShards } from "./report/query-shards.ts";
 import { reportPage } from "./report/report-page.ts";
 import { ruleFileName, ruleFileOf } from "./report/rule-file.ts";
-import { reportOf, type ReportInput, type ShardReport } from "./report/shard-report.ts";
-import { openQueryAnswers, type QueryAnswers } from "./rules/query-answers.ts";
+import { type ReportInput, reportOf, type ShardReport, type SolvedInterpretation } from "./report/shard-report.ts";
+import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
+import { balancedPrecedence, defaultPrecedence, keysOfCells, placementOf, predictShards } from "./rules/placement.ts";
+import type { Interpretation, Precedence, Problem, Rule } from "./rules/problem.ts";
+import { type AnswerSource, openQueryAnswers, type QueryAnswers } from "./rules/query-answers.ts";
 import { propertiesOfShards, topicsOf } from "./shard-contents.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
-import { relevantShards, touchedShards } from "./report/query-shards.ts";
 import { lockTarget } from "./target-lock.ts";
 import type { OpenStore } from "./verify/answer-store.ts";
 
@@ -38,9 +39,9 @@ export interface BuildRequest {
   readonly onProgress: (progress: BuildProgress) => void;
   /** Choose rules and predict sizes, write nothing. */
   readonly dryRun: boolean;
-  /** Milliseconds for the search for rules; default 60,000. */
+  /** Milliseconds of processor time for the search for rules, all its rounds together; default 60,000. */
   readonly solveMs?: number | undefined;
-  /** For what the queries are asked before the rules are chosen, and as much again afterwards; default 180,000. */
+  /** Milliseconds of processor time for asking the queries, before the rules are chosen and after each choice together; default 180,000. */
   readonly answersMs?: number | undefined;
 }
 
@@ -68,7 +69,10 @@ export interface BuildResult {
  */
 export async function buildShards(spec: LocatedSpec, options: BuildOptions): Promise<BuildResult> {
   const reading = interpretationOf(spec);
-  if (options.dryRun) return { report: await build(spec, reading, { ...options, target: undefined }) };
+  if (options.dryRun)
+    return {
+      report: await build(spec, reading, { ...options, target: undefined }),
+    };
   const lock = await lockTarget(spec.output, options);
   try {
     // A folder of something else is refused before any work is done for it.
@@ -132,7 +136,11 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   const problem = paperProblem(questions, reading);
   const patterns = problem.queries.map((query) => query.patterns);
   const precedence = spec.precedence ?? (spec.mode === "balanced" ? balancedPrecedence : defaultPrecedence);
-  const request: GatherRequest = { learned, buckets: reading.buckets, patterns };
+  const request: GatherRequest = {
+    learned,
+    buckets: reading.buckets,
+    patterns,
+  };
   // Existing shards of the same inputs are most often the result of this build: then nothing has to be written.
   const gathered =
     held.target === undefined || (await isMadeOf(held.target, learned))
@@ -143,7 +151,16 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   const { openStore, signal, answersMs: totalMs = 180_000 } = held;
   const data = { learned, buckets: reading.buckets, queries, cells };
   const answers = openStore && (await openQueryAnswers(data, { openStore, signal, totalMs }));
-  const asked = { spec, reading, precedence, questions, request, gathered, cells, answers };
+  const asked = {
+    spec,
+    reading,
+    precedence,
+    questions,
+    request,
+    gathered,
+    cells,
+    answers,
+  };
   try {
     return await buildAsked(asked, problem, held);
   } finally {
@@ -156,7 +173,10 @@ async function buildAsked(asked: Read, paper: Problem, held: Held): Promise<Shar
   held.onProgress({ stage: "asking the queries", done: 0 });
   const needed = spec.mode === "balanced" ? ((await answers?.neededCells()) ?? cells.touches) : undefined;
   const needs = needed?.map((found) => [found]);
-  const problem: Problem = { ...paper, placement: { ...cells, precedence, needs, targets: targetsOf(spec) } };
+  const problem: Problem = {
+    ...paper,
+    placement: { ...cells, precedence, needs, targets: targetsOf(spec) },
+  };
   const chosen = await choose({ ...asked, problem }, held);
   const known: Known = { ...asked, problem: chosen.problem };
   if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });
@@ -197,7 +217,10 @@ async function choose(known: Known, held: Held) {
   onProgress({ stage: "comparing the readings", done: 0 });
   const parts = { solver, signal, timeoutMs: solveMs * shareOfOthers };
   const others = await solveInterpretations(questions, reading, parts);
-  return { ...chosen, readings: [chosen.used, ...others.filter(({ solution }) => solution.reading.name !== name)] };
+  return {
+    ...chosen,
+    readings: [chosen.used, ...others.filter(({ solution }) => solution.reading.name !== name)],
+  };
 }
 
 /**
@@ -209,21 +232,53 @@ async function chooseRefined(
   reading: Interpretation,
   { solver, signal, onProgress, solveMs = defaultSolveMs }: Held,
 ) {
-  const parts: SolveParts = { solver, signal, timeoutMs: solveMs };
   const { placement: _, ...paper } = first;
   let problem = first;
+  let from: readonly Rule[] = [];
+  let leftMs = solveMs;
+  const [isPaper, isRefined] = [spec.mode === "paper", spec.mode === "balanced" && answers !== undefined];
   for (let round = 0; ; round += 1) {
-    onProgress({ stage: "choosing the rules", done: 0, figures: { candidates: problem.candidates.length } });
-    const used = await solved(spec.mode === "paper" ? paper : problem, reading, parts);
-    const keys = keysOfCells(cells.cells, placementOf(used.solution.rules, precedence));
-    const sourced = await answers?.sources(keys);
-    const sources = sourced?.map(({ source }) => source);
-    const asksMore = spec.mode === "balanced" && sourced !== undefined && round < mostRefinements;
-    const enough = asksMore ? await answers?.enoughCells(sourced) : undefined;
+    onProgress({
+      stage: "choosing the rules",
+      done: 0,
+      figures: { candidates: problem.candidates.length },
+    });
+    const isLast = !isRefined || round === mostRefinements;
+    const parts: SolveParts = {
+      solver,
+      signal,
+      timeoutMs: isLast ? leftMs : leftMs / 2,
+      from,
+    };
+    const startMs = processorMs();
+    const used = await solved(isPaper ? paper : problem, reading, parts);
+    const { rules } = used.solution;
+    leftMs = Math.max(0, leftMs - (processorMs() - startMs));
+    const keys = keysOfCells(cells.cells, placementOf(rules, precedence));
+    onProgress({ stage: "asking the shards", done: 0 });
+    const { sources, enough } = await shardsAsked(answers, keys, isLast);
     const refined = enough && refinedBy(problem, enough);
-    if (refined === undefined) return { problem, used, keys, sources };
+    if (refined === undefined) return { problem, used: asFarAsAsked(used, sources), keys, sources };
     problem = refined;
+    from = rules;
   }
+}
+
+/** Of each query its source, and where rules are chosen again the cells that are enough for a shard. */
+async function shardsAsked(answers: QueryAnswers | undefined, keys: readonly string[], isLast: boolean) {
+  if (answers === undefined) return {};
+  const sourced = await answers.sources(keys);
+  const sources = sourced.map(({ source }) => source);
+  return isLast ? { sources } : { sources, enough: await answers.enoughCells(sourced) };
+}
+
+/** Not proven, as to shards that answer alone, where some query was not asked. */
+function asFarAsAsked(used: SolvedInterpretation, sources: readonly (AnswerSource | undefined)[] = []) {
+  if (sources.length > 0 && !sources.includes(undefined)) return used;
+  const criteria = used.solution.criteria?.map((criterion) =>
+    criterion.name === "fewest_answered_alone" ? { ...criterion, proven: false } : criterion,
+  );
+  return { ...used, solution: { ...used.solution, criteria } };
 }
 
 /** The problem with these sets of cells as further needs; undefined where all are known. */
@@ -260,9 +315,18 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       replace: true,
       beside(shards) {
         report = reportFor(known, chosen, { shards, predicted: false });
-        const rules = ruleFileOf({ mode: spec.mode, problem, solution: chosen.used.solution });
+        const rules = ruleFileOf({
+          mode: spec.mode,
+          problem,
+          solution: chosen.used.solution,
+        });
         const page = reportPage(report, ruleFileName);
-        return notesOf(held.target, { report, page, rules, inputs: spec.inputs });
+        return notesOf(held.target, {
+          report,
+          page,
+          rules,
+          inputs: spec.inputs,
+        });
       },
     },
     passOptions(held),

@@ -1,13 +1,15 @@
 import type { Readable } from "node:stream";
-import type { AnswerKind } from "../results/model.ts";
 import { steadyClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
+import type { AnswerKind } from "../results/model.ts";
 
 /** A query for a store. */
 interface StoreRequest {
   readonly query: string;
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
+  /** See `StoreQuery`. */
+  readonly composed?: readonly string[] | undefined;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -124,7 +126,10 @@ export class HostedJob {
 
 function cancelled(reason: unknown, endpoint: string): FedwayError {
   if (reason instanceof FedwayError) return reason;
-  return new FedwayError("CANCELLED", "The query was cancelled.", { where: { endpoint }, cause: reason });
+  return new FedwayError("CANCELLED", "The query was cancelled.", {
+    where: { endpoint },
+    cause: reason,
+  });
 }
 
 function timeout(endpoint: string, limitMs: number, running: boolean): FedwayError {

@@ -184,15 +184,26 @@ export class StoreRunner {
 
   /** False when the thread cannot take another query: it has crashed, or has not replied within the grace. */
   async #ask(thread: StoreThread, job: HostedJob): Promise<boolean> {
-    const { query, defaultGraphs = [], namedGraphs = [] } = job.request;
+    const { query, defaultGraphs = [], namedGraphs = [], composed } = job.request;
     job.begin();
-    const delivered = thread.run({ query, mediaType: job.mediaType, defaultGraphs, namedGraphs }).then(
-      (reply) => this.#deliver(reply, job),
-      (lost: unknown) => this.#lose(lost, job),
-    );
+    const delivered = thread
+      .run({
+        query,
+        mediaType: job.mediaType,
+        defaultGraphs,
+        namedGraphs,
+        composed,
+      })
+      .then(
+        (reply) => this.#deliver(reply, job),
+        (lost: unknown) => this.#lose(lost, job),
+      );
     await Promise.race([delivered, job.done]);
     const waiting = new AbortController();
-    const grace = sleep(this.#settings.graceMs, { clock: steadyClock, signal: waiting.signal });
+    const grace = sleep(this.#settings.graceMs, {
+      clock: steadyClock,
+      signal: waiting.signal,
+    });
     try {
       return await Promise.race([delivered, grace.then(() => false)]);
     } finally {
@@ -206,7 +217,10 @@ export class StoreRunner {
     this.#memoryBytes = reply.memoryBytes;
     if (reply.kind === "answer") {
       const { buffer, byteOffset, byteLength } = reply.body;
-      job.succeed({ mediaType: job.mediaType, body: Buffer.from(buffer, byteOffset, byteLength) });
+      job.succeed({
+        mediaType: job.mediaType,
+        body: Buffer.from(buffer, byteOffset, byteLength),
+      });
     } else if (reply.kind === "too-large") {
       job.fail(tooLarge(reply.bytes, maxAnswerBytes, id));
     } else if (reply.kind === "refused") {

@@ -24,7 +24,11 @@ interface DataFile {
  */
 export type HostedSource =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "files"; readonly files: readonly DataFile[]; readonly bytes: number };
+  | {
+      readonly kind: "files";
+      readonly files: readonly DataFile[];
+      readonly bytes: number;
+    };
 
 /** The triples of one named graph in the place of those that it had, as N-Quads; none remove it. */
 export interface GraphUpdate {
@@ -57,6 +61,11 @@ interface StoreQuery {
   readonly mediaType: string;
   readonly defaultGraphs: readonly string[];
   readonly namedGraphs: readonly string[];
+  /**
+   * The stored default graph is changed first to have the triples of these named graphs, of which no two share a triple:
+   * many queries over sets of graphs that differ little take less time than each over the union of its set.
+   */
+  readonly composed?: readonly string[] | undefined;
 }
 
 /** `load` comes first and once. */
@@ -70,7 +79,11 @@ export type StoreReply =
       | { readonly kind: "refused"; readonly message: string }
       | { readonly kind: "too-large"; readonly bytes: number }
     ) & { readonly memoryBytes: number })
-  | { readonly kind: "crashed"; readonly cause: "memory" | "trap"; readonly message: string };
+  | {
+      readonly kind: "crashed";
+      readonly cause: "memory" | "trap";
+      readonly message: string;
+    };
 
 const maxMessageLength = 2_000;
 const boot: StoreBoot = workerData;
@@ -85,7 +98,9 @@ console.error = (...words: unknown[]): void => {
 
 const oxigraph = await import("oxigraph/web.js");
 const wasm = readFileSync(fileURLToPath(import.meta.resolve("oxigraph/web_bg.wasm")));
-const { memory } = oxigraph.initSync({ module: capWasmMemory(wasm, boot.memoryBytes) });
+const { memory } = oxigraph.initSync({
+  module: capWasmMemory(wasm, boot.memoryBytes),
+});
 const memoryBytes = (): number => memory.buffer.byteLength;
 const store = new oxigraph.Store();
 
@@ -93,7 +108,11 @@ const store = new oxigraph.Store();
 function crashed(thrown: unknown): StoreReply {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const outOfMemory = panic === undefined && message === "unreachable";
-  return { kind: "crashed", cause: outOfMemory ? "memory" : "trap", message: panic ?? message };
+  return {
+    kind: "crashed",
+    cause: outOfMemory ? "memory" : "trap",
+    message: panic ?? message,
+  };
 }
 
 /** Errors that Oxigraph throws itself; a trap is a `RuntimeError`, an exhausted stack a `RangeError`. */
@@ -119,7 +138,11 @@ function load({ source }: StoreBoot): StoreReply {
     return loadText(source.files.map(textOf).join("\n"));
   } catch (thrown) {
     if (!isTooLong(thrown)) throw thrown;
-    return { kind: "crashed", cause: "memory", message: "A file is longer than the store's memory." };
+    return {
+      kind: "crashed",
+      cause: "memory",
+      message: "A file is longer than the store's memory.",
+    };
   }
 }
 
@@ -142,7 +165,9 @@ function update({ graph, quads }: GraphUpdate): StoreReply {
 function datasetOf({ query, defaultGraphs, namedGraphs }: StoreQuery) {
   if (defaultGraphs.length + namedGraphs.length === 0) {
     // Oxigraph would take the union for what FROM names, too.
-    return { use_default_graph_as_union: boot.source === undefined && !hasDatasetClause(query) };
+    return {
+      use_default_graph_as_union: boot.source === undefined && !hasDatasetClause(query),
+    };
   }
   return {
     default_graph: defaultGraphs.map((iri) => oxigraph.namedNode(iri)),
@@ -150,17 +175,37 @@ function datasetOf({ query, defaultGraphs, namedGraphs }: StoreQuery) {
   };
 }
 
+/** Named graphs that the default graph is composed of now. */
+let composedOf: ReadonlySet<string> = new Set();
+
+function compose(graphs: readonly string[]): void {
+  const wanted = new Set(graphs);
+  for (const iri of composedOf) {
+    if (!wanted.has(iri)) store.update(`DELETE { ?s ?p ?o } WHERE { GRAPH <${iri}> { ?s ?p ?o } }`);
+  }
+  for (const iri of wanted) if (!composedOf.has(iri)) store.update(`ADD SILENT GRAPH <${iri}> TO DEFAULT`);
+  composedOf = wanted;
+}
+
 function answer(query: StoreQuery): StoreReply {
   try {
     capture.reset();
-    const result = store.query(query.query, { results_format: query.mediaType, ...datasetOf(query) });
+    if (query.composed !== undefined) compose(query.composed);
+    const result = store.query(query.query, {
+      results_format: query.mediaType,
+      ...datasetOf(query),
+    });
     const body = capture.bytes ?? new TextEncoder().encode(typeof result === "string" ? result : "");
     const bytes = capture.skippedBytes ?? body.byteLength;
     if (bytes > boot.maxAnswerBytes) return { kind: "too-large", bytes, memoryBytes: memoryBytes() };
     return { kind: "answer", body, memoryBytes: memoryBytes() };
   } catch (thrown) {
     if (!isOwnError(thrown)) return crashed(thrown);
-    return { kind: "refused", message: thrown.message.slice(0, maxMessageLength), memoryBytes: memoryBytes() };
+    return {
+      kind: "refused",
+      message: thrown.message.slice(0, maxMessageLength),
+      memoryBytes: memoryBytes(),
+    };
   }
 }
 

@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
 import { writeReport } from "./proxy/report.ts";
+import { measureFederating } from "./shards/federating.ts";
 import { measureLargeCovers } from "./shards/large-cover.ts";
 import { measureLoading } from "./shards/loading.ts";
 import { nativeVersion } from "./shards/native-clingo.ts";
@@ -11,8 +12,20 @@ export async function runShardsBench({ quick }: { readonly quick: boolean }): Pr
   const nativeClingo = await nativeVersion();
   const solving = await measureSolving({ quick });
   const largeCovers = await measureLargeCovers({ quick });
+  const federating = await measureFederating({ quick });
   const loading = await measureLoading({ quick });
-  const machine = { node: process.version, processors: cpus().length, model: cpus()[0]?.model ?? "unknown" };
-  const report = { machine, nativeClingo, loading, solving, largeCovers };
+  const machine = {
+    node: process.version,
+    processors: cpus().length,
+    model: cpus()[0]?.model ?? "unknown",
+  };
+  const report = {
+    machine,
+    nativeClingo,
+    federating,
+    loading,
+    solving,
+    largeCovers,
+  };
   process.stdout.write(`\nwritten to ${await writeReport("shards", report)}\n`);
 }

@@ -10,6 +10,8 @@ import {
 import { runServe } from "../../../src/cli/commands.ts";
 import { sqlDialects } from "../materialise/warehouse-sql.ts";
 import { shardModes } from "../spec.ts";
+import { runShardInit } from "./init-command.ts";
+import { runShardQuestions, runShardRekey } from "./questions-command.ts";
 import {
   runShardBuild,
   runShardCompare,
@@ -19,8 +21,6 @@ import {
   type ShardIo,
 } from "./shard-commands.ts";
 import { runShardPackage, runShardSql } from "./source-commands.ts";
-import { runShardInit } from "./init-command.ts";
-import { runShardQuestions, runShardRekey } from "./questions-command.ts";
 
 /** Builds and verifications without a service, loaded when a command needs them. */
 export async function loadShardCommands(dataDir: string): Promise<ShardCommands> {
@@ -32,7 +32,11 @@ export async function loadShardCommands(dataDir: string): Promise<ShardCommands>
   ]);
   return {
     ...createShardCommands(dataDir, storeOpener),
-    questions: (inputs, options) => generateQuestions(inputs, { ...options, openStore: storeOpener(packageLimits) }),
+    questions: (inputs, options) =>
+      generateQuestions(inputs, {
+        ...options,
+        openStore: storeOpener(packageLimits),
+      }),
   };
 }
 
@@ -136,7 +140,7 @@ function addBuild(shards: Command, running: RunningShards): void {
     .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
     .option(
       "--solve-timeout <ms>",
-      "time limit of the search for the rules in milliseconds (one minute); the best ones found by then are used",
+      "processor time of the search for the rules in milliseconds (60,000); the best ones found by then are used",
       milliseconds,
     )
     .option("--json", "the outcome as JSON")
@@ -165,7 +169,7 @@ function addCompare(shards: Command, running: RunningShards): void {
     .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
     .option(
       "--solve-timeout <ms>",
-      "time limit of each search for the rules in milliseconds (one minute)",
+      "processor time of each search for the rules in milliseconds (60,000)",
       milliseconds,
     )
     .option("--json", "the figures as JSON")

@@ -12,7 +12,7 @@ export interface AnswerSet {
 export interface SolveOptions {
   /** Stops the search; the findings until then are the result. */
   readonly signal?: AbortSignal | undefined;
-  /** Stops the search after this time, counted from its start; waiting for an earlier program does not count. */
+  /** Stops the search after this much processor time, counted from its start; waiting for an earlier program does not count. */
   readonly timeoutMs?: number;
   /** Options of clingo such as `--opt-strategy=usc`; none may change the output format. */
   readonly options?: readonly string[];
@@ -41,7 +41,10 @@ export interface SolveResult {
    * The solver's own times, in seconds: for the whole program, and for the search in it after grounding and
    * preprocessing. Missing when the search was cut off.
    */
-  readonly clock?: { readonly totalSeconds: number; readonly searchSeconds: number };
+  readonly clock?: {
+    readonly totalSeconds: number;
+    readonly searchSeconds: number;
+  };
 }
 
 /** Solves answer-set programs (ASP-Core-2 with clingo's extensions), one at a time, away from the event loop. */

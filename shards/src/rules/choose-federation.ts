@@ -1,10 +1,12 @@
 import { performance } from "node:perf_hooks";
 import { itemAt } from "../../../src/values.ts";
-import type { ChooseOptions } from "./choose-rules.ts";
-import { numbersOf } from "./encodings.ts";
-import { type Conditions, conditionsOf, isMeasurable, type Condition } from "./conditions.ts";
-import { evaluateChoice, type FederationInstance, federationInstance } from "./federation-instance.ts";
+import { processorMs } from "../processor-time.ts";
 import { solverTrouble } from "./answer-set-solver.ts";
+import { ruleKey } from "./candidates.ts";
+import type { ChooseOptions } from "./choose-rules.ts";
+import { type Condition, type Conditions, conditionsOf, isMeasurable } from "./conditions.ts";
+import { numbersOf } from "./encodings.ts";
+import { evaluateChoice, type FederationInstance, federationInstance } from "./federation-instance.ts";
 import { type Aims, criteriaOf, factsOf, federationProgram, looksAtSizes } from "./federation-program.ts";
 import type { Criterion, Problem, Solution } from "./problem.ts";
 
@@ -57,16 +59,17 @@ function openSession(instance: FederationInstance, options: ChooseOptions) {
   const { rules, numbered } = instance;
   const conditions = conditionsOf(numbered);
   const facts = factsOf(instance, conditions);
-  const endMs = performance.now() + options.timeoutMs;
+  const endMs = processorMs() + options.timeoutMs;
   let trouble: string | undefined;
   return {
     ...instance,
     conditions,
+    from: options.from ?? [],
     /** The solver's words when it failed. */
     trouble: () => trouble,
     ask: async (aims: Aims, more: readonly string[] = ["--opt-strategy=usc"]): Promise<Answer> => {
       // Half of the remaining time: later questions get their share, too.
-      const timeoutMs = Math.max(0, (endMs - performance.now()) / 2);
+      const timeoutMs = Math.max(0, (endMs - processorMs()) / 2);
       const { signal, solver } = options;
       const settings = { timeoutMs, options: more, signal };
       const counted = [...(aims.atMost?.keys() ?? []), ...(aims.minimise === undefined ? [] : [aims.minimise])];
@@ -93,7 +96,10 @@ async function minimiseAll(session: Session) {
   const atMost = new Map<Criterion["name"], number>();
   const results: Criterion[] = [];
   const { parting, stays, needs } = conditions;
-  let chosen = improvedChoice(session, greedyChoice(numbered.makes, parting, [...stays, ...needs]));
+  const known = new Set(session.from.map(ruleKey));
+  const before = session.rules.flatMap((rule, number) => (known.has(ruleKey(rule)) ? [number] : []));
+  const begin = before.length > 0 ? before : greedyChoice(numbered.makes, parting, [...stays, ...needs]);
+  let chosen = improvedChoice(session, begin);
   let fewestRules = 0;
   // A bound holds for the choices that are as good in all the criteria before: it needs those to be proven.
   let allProven = true;
@@ -108,14 +114,30 @@ async function minimiseAll(session: Session) {
     if (!isTooLarge) atMost.set(name, cost);
   }
   const canonical = await ask({ atMost, canonical: true });
-  return { chosen: canonical.complete ? (canonical.chosen ?? chosen) : chosen, criteria: results, fewestRules };
+  return {
+    chosen: canonical.complete ? (canonical.chosen ?? chosen) : chosen,
+    criteria: results,
+    fewestRules,
+  };
 }
 
 /** One criterion: core-guided first, which proves; when that takes too long, branch and bound, which finds. */
 async function minimise(
   session: Session,
-  { name, atMost, chosen }: { name: Criterion["name"]; atMost: Aims["atMost"] & {}; chosen: readonly number[] },
-): Promise<{ readonly chosen: readonly number[]; readonly proven: boolean; readonly lower: number }> {
+  {
+    name,
+    atMost,
+    chosen,
+  }: {
+    name: Criterion["name"];
+    atMost: Aims["atMost"] & {};
+    chosen: readonly number[];
+  },
+): Promise<{
+  readonly chosen: readonly number[];
+  readonly proven: boolean;
+  readonly lower: number;
+}> {
   const { ask } = session;
   const costOf = (choice: readonly number[]): number => evaluateChoice(session, choice).costs[name];
   if (costOf(chosen) === 0) return { chosen, proven: true, lower: 0 };
@@ -126,7 +148,11 @@ async function minimise(
   const choices = [chosen, proof.chosen, search.chosen].filter((choice) => choice !== undefined);
   const best = choices.reduce((left, right) => (costOf(right) < costOf(left) ? right : left));
   const lower = Math.max(proof.lower, search.lower);
-  return { chosen: best, proven: search.complete || lower >= costOf(best), lower };
+  return {
+    chosen: best,
+    proven: search.complete || lower >= costOf(best),
+    lower,
+  };
 }
 
 /** Why these queries are left with one shard; `unfederated` are numbers of the session. */
@@ -134,7 +160,10 @@ async function explain(session: Session, unfederated: readonly number[]): Promis
   const reasons: { query: number; reason: string }[] = [];
   for (const [at, query] of unfederated.entries()) {
     const alone = at < maxExplained ? await session.ask({ alone: query }) : undefined;
-    reasons.push({ query: itemAt(session.queries, query), reason: reasonOf(alone) });
+    reasons.push({
+      query: itemAt(session.queries, query),
+      reason: reasonOf(alone),
+    });
   }
   return reasons;
 }
@@ -149,8 +178,8 @@ function reasonOf(alone: Answer | undefined): string {
   return "No choice of rules was found that makes it federated together with the others.";
 }
 
-/** Looks at a query when a rule is tried: a few seconds at the most. */
-const mostLooks = 200_000_000;
+/** Looks at a query when a rule is tried: some twenty seconds at the most. */
+const mostLooks = 50_000_000;
 
 /**
  * A choice that leaves few queries with one shard: the rule that federates most of them, again and again. What the search

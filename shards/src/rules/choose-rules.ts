@@ -1,11 +1,11 @@
+import { performance } from "node:perf_hooks";
 import { itemAt, valueFor } from "../../../src/values.ts";
 import { type AnswerSetSolver, solverTrouble } from "./answer-set-solver.ts";
-import { chooseFederation } from "./choose-federation.ts";
-import type { Problem, Solution, Interpretation } from "./problem.ts";
-import { performance } from "node:perf_hooks";
 import { ruleKey } from "./candidates.ts";
-import { type CoverInstance, coverersOf, greedyCover, linearBound, reduceCover } from "./set-cover.ts";
+import { chooseFederation } from "./choose-federation.ts";
 import { coverProgram, numbersOf } from "./encodings.ts";
+import type { Interpretation, Problem, Rule, Solution } from "./problem.ts";
+import { type CoverInstance, coverersOf, greedyCover, linearBound, reduceCover } from "./set-cover.ts";
 
 /** How `chooseRules` works. */
 export interface ChooseOptions {
@@ -16,6 +16,8 @@ export interface ChooseOptions {
   readonly signal?: AbortSignal | undefined;
   /** The same after this time. */
   readonly timeoutMs: number;
+  /** With placement: rules of an earlier choice, from which the search begins. */
+  readonly from?: readonly Rule[] | undefined;
 }
 
 /**
@@ -52,7 +54,10 @@ async function chooseCover(problem: Problem, options: ChooseOptions): Promise<So
     cost: chosen.length,
     lowerBound,
     proven: lowerBound === chosen.length,
-    impossible: uncovered.map((query) => ({ query, reason: "No candidate rule covers it." })),
+    impossible: uncovered.map((query) => ({
+      query,
+      reason: "No candidate rule covers it.",
+    })),
     seconds: (performance.now() - startMs) / 1000,
     trouble: found.trouble,
   };
@@ -63,7 +68,10 @@ export function coverInstanceOf({ candidates, queries }: Problem): {
   readonly instance: CoverInstance;
   readonly uncovered: readonly number[];
 } {
-  const coverers = coverersOf({ rules: candidates.map(({ covers }) => covers), queries: queries.length });
+  const coverers = coverersOf({
+    rules: candidates.map(({ covers }) => covers),
+    queries: queries.length,
+  });
   const uncovered = coverers.flatMap((rules, query) => (rules.length === 0 ? [query] : []));
   const covered = coverers.flatMap((rules, query) => (rules.length === 0 ? [] : [query]));
   const numbers = new Map(covered.map((query, number) => [query, number]));
@@ -81,7 +89,10 @@ const shareOfSolver = 3 / 4;
 async function solveCore(core: CoverInstance, names: readonly string[], options: ChooseOptions): Promise<Cover> {
   const endMs = performance.now() + options.timeoutMs;
   const timeoutMs = options.timeoutMs * shareOfSolver;
-  const found = await askSolver(coverProgram(core, names), { ...options, timeoutMs });
+  const found = await askSolver(coverProgram(core, names), {
+    ...options,
+    timeoutMs,
+  });
   const { trouble } = found;
   if (found.complete && found.chosen !== undefined) return { chosen: found.chosen, lowerBound: found.chosen.length };
   const chosen = smaller(greedyCover(core), found.chosen);
@@ -99,7 +110,11 @@ async function askSolver(program: string, { solver, signal, timeoutMs }: ChooseO
     });
     const model = models.at(-1);
     const chosen = model && numbersOf(model.atoms, "choose");
-    return { chosen, complete: ended === "complete", lowerBound: lowerBound?.[0] ?? 0 };
+    return {
+      chosen,
+      complete: ended === "complete",
+      lowerBound: lowerBound?.[0] ?? 0,
+    };
   } catch (error) {
     return { complete: false, lowerBound: 0, trouble: solverTrouble(error) };
   }

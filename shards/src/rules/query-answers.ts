@@ -1,16 +1,15 @@
-import { performance } from "node:perf_hooks";
-import type { LearnedCells } from "../load/cells.ts";
-import type { QueryFeatures } from "./problem.ts";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { itemAt, valueFor } from "../../../src/values.ts";
-import { parseQuery } from "../../../src/sparql/query.ts";
+import type { LearnedCells } from "../load/cells.ts";
 import type { Learned } from "../load/learn.ts";
 import { readStatements } from "../load/read-statements.ts";
 import { SubjectCursor } from "../load/subject-classes.ts";
-import { areSameRows, rowsOf, type AnswerStore, askStore, type OpenStore } from "../verify/answer-store.ts";
+import { processorMs } from "../processor-time.ts";
+import { type AnswerStore, areSameRows, askStore, type OpenStore, rowsOf } from "../verify/answer-store.ts";
+import type { QueryFeatures } from "./problem.ts";
 
 /**
  * Where the answer of a query comes from. `none`: it has no row over the whole dataset (an ASK says no, a graph is empty);
@@ -31,7 +30,7 @@ interface QueryAnswersInput {
 
 /**
  * Undefined for data that cannot be asked: see `openCellAnswers`.
- * @param options `totalMs`: answers not found within it, for needs and for sources each, are undefined
+ * @param options `totalMs`: answers that are not found within it, all questions together, are undefined
  */
 export async function openQueryAnswers(
   { queries, cells: { cells, touches }, ...data }: QueryAnswersInput,
@@ -39,18 +38,17 @@ export async function openQueryAnswers(
 ) {
   const answers = await openCellAnswers({ ...data, cells }, options);
   if (answers === undefined) return undefined;
+  const untilMs = processorMs() + totalMs;
   let all: Promise<readonly WholeAnswer[]> | undefined;
   const within = async <Result>(
-    work: (ask: Ask, whole: WholeAnswer, at: number) => Promise<Result>,
+    work: (whole: WholeAnswer, at: number) => Promise<Result>,
   ): Promise<readonly Result[]> => {
-    const untilMs = performance.now() + totalMs;
-    const ask: Ask = (query, some) => answers.rows(query, some, untilMs);
     // No triple of another cell has a say in an answer.
     all ??= inTurn(queries, async (query, at) => {
       const touched = itemAt(touches, at);
-      return { query, touched, rows: await ask(query, touched) };
+      return wholeAnswer((some) => answers.rows(query, some, untilMs), touched);
     });
-    return inTurn(await all, (whole, at) => work(ask, whole, at));
+    return inTurn(await all, work);
   };
   return {
     /**
@@ -59,22 +57,39 @@ export async function openQueryAnswers(
      */
     neededCells: () => within(neededBy),
     /** Asks each shard that a query touches alone. @param keys of each cell that of its shard */
-    sources: (keys: readonly string[]) => within((ask, whole) => sourceOf(ask, whole, keys)),
+    sources: (keys: readonly string[]) => within((whole) => sourceOf(whole, keys)),
     /** Of each query that one shard answers alone, as few cells of that shard as still give the whole answer. */
-    enoughCells: (sources: readonly Sourced[]) => within((ask, whole, at) => enoughOf(ask, whole, sources[at]?.alone)),
+    enoughCells: (sources: readonly Sourced[]) => within((whole, at) => enoughOf(whole, sources[at]?.alone)),
     close: () => answers.close(),
   };
 }
 
-/** Sorted rows of a query over these cells alone; undefined when they are not known. */
-type Ask = (query: QueryFeatures, cells: readonly number[]) => Promise<readonly string[] | undefined>;
-
 /** A query's answer over the whole dataset. */
 interface WholeAnswer {
-  readonly query: QueryFeatures;
   readonly touched: readonly number[];
   /** Sorted; undefined when they are not known. */
   readonly rows: readonly string[] | undefined;
+  /** True if these cells alone give the whole answer; undefined where that is not known. The same cells are asked once. */
+  readonly isWholeOf: (cells: readonly number[]) => Promise<boolean | undefined>;
+}
+
+async function wholeAnswer(
+  ask: (cells: readonly number[]) => Promise<readonly string[] | undefined>,
+  touched: readonly number[],
+): Promise<WholeAnswer> {
+  const rows = await ask(touched);
+  const known = new Map<string, boolean>();
+  const isWholeOf: WholeAnswer["isWholeOf"] = async (cells) => {
+    const key = cells.join();
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const found = await ask(cells);
+    if (found === undefined || rows === undefined) return undefined;
+    const isWhole = areSameRows(found, rows);
+    known.set(key, isWhole);
+    return isWhole;
+  };
+  return { touched, rows, isWholeOf };
 }
 
 /** The store works on one query at a time. */
@@ -87,14 +102,13 @@ async function inTurn<Item, Result>(
   return results;
 }
 
-async function neededBy(ask: Ask, { query, touched, rows }: WholeAnswer): Promise<readonly number[]> {
+async function neededBy({ touched, rows, isWholeOf }: WholeAnswer): Promise<readonly number[]> {
   if (rows === undefined || isNone(rows)) return touched;
   const needed: number[] = [];
   for (const cell of touched) {
-    const others = touched.filter((other) => other !== cell);
-    const rest = await ask(query, others);
-    if (rest === undefined) return touched;
-    if (!areSameRows(rest, rows)) needed.push(cell);
+    const isWhole = await isWholeOf(touched.filter((other) => other !== cell));
+    if (isWhole === undefined) return touched;
+    if (!isWhole) needed.push(cell);
   }
   return needed.length < 2 ? touched : needed;
 }
@@ -105,25 +119,24 @@ interface Sourced {
   readonly alone?: readonly number[];
 }
 
-async function sourceOf(ask: Ask, { query, touched, rows }: WholeAnswer, keys: readonly string[]): Promise<Sourced> {
+async function sourceOf({ touched, rows, isWholeOf }: WholeAnswer, keys: readonly string[]): Promise<Sourced> {
   if (rows === undefined) return {};
   if (isNone(rows)) return { source: "none" };
   const parts = [...Map.groupBy(touched, (cell) => itemAt(keys, cell)).values()];
   if (parts.length < 2) return { source: "one-shard", alone: touched };
   for (const alone of parts) {
-    const found = await ask(query, alone);
-    if (found === undefined) return {};
-    if (areSameRows(found, rows)) return { source: "one-shard", alone };
+    const isWhole = await isWholeOf(alone);
+    if (isWhole === undefined) return {};
+    if (isWhole) return { source: "one-shard", alone };
   }
   return { source: "several-shards" };
 }
 
-async function enoughOf(ask: Ask, { query, rows }: WholeAnswer, alone: readonly number[] = []) {
+async function enoughOf({ isWholeOf }: WholeAnswer, alone: readonly number[] = []) {
   let enough = alone;
   for (const cell of alone) {
     const others = enough.filter((other) => other !== cell);
-    const found = await ask(query, others);
-    if (found !== undefined && rows !== undefined && areSameRows(found, rows)) enough = others;
+    if (await isWholeOf(others)) enough = others;
   }
   return enough;
 }
@@ -137,7 +150,10 @@ interface CellData {
   readonly cells: LearnedCells["cells"];
 }
 
-type CellAnswersOptions = { readonly openStore: OpenStore; readonly signal: AbortSignal };
+type CellAnswersOptions = {
+  readonly openStore: OpenStore;
+  readonly signal: AbortSignal;
+};
 
 /** Larger datasets are not loaded into a store for this. */
 const answerLimits = { statements: 250_000, bytes: 64 * 1024 * 1024 } as const;
@@ -157,7 +173,7 @@ async function openCellAnswers(data: CellData, options: CellAnswersOptions) {
     await writeFile(path, await quadsOf(data, options));
     const store = await options.openStore([{ path, format: "n-quads", gzip: false }], options.signal);
     return {
-      /** @param untilMs answers to later questions, by `performance.now()`, are unknown */
+      /** @param untilMs answers to later questions, by `processorMs()`, are unknown */
       rows: (query: QueryFeatures, cells: readonly number[], untilMs: number) =>
         rowsFrom(store, { query, cells, untilMs, signal: options.signal }),
       async close(): Promise<void> {
@@ -208,10 +224,10 @@ interface Asked {
 
 async function rowsFrom(store: AnswerStore, asked: Asked): Promise<readonly string[] | undefined> {
   const { query, cells, untilMs, signal } = asked;
-  if (performance.now() >= untilMs || query.patterns.some(({ graph }) => graph !== undefined)) return undefined;
+  if (processorMs() >= untilMs || query.patterns.some(({ graph }) => graph !== undefined)) return undefined;
   const graphs = cells.length === 0 ? [graphOf(-1)] : cells.map(graphOf);
   try {
-    return rowsOf(await askStore(store, parseQuery(query.query.text).withDefaultGraphs(graphs), signal));
+    return rowsOf(await askStore(store, query.query.text, signal, graphs));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof FedwayError) return undefined;

@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { Threads } from "../../../src/workers/threads.ts";
+import { afterProcessorMs } from "../processor-time.ts";
 import type { AnswerSet, AnswerSetSolver, SolveEnd, SolveOptions, SolveResult } from "../rules/answer-set-solver.ts";
 import type { ClingoBoot, ClingoEnd, ClingoProgress, ClingoRequest } from "./clingo-output.ts";
 
@@ -19,7 +20,12 @@ const heapMb = 256;
 type ClingoThread = Threads<ClingoRequest, ClingoEnd, ClingoProgress>;
 
 function startThread(boot: ClingoBoot): ClingoThread {
-  return new Threads({ script: new URL("./clingo-worker.ts", import.meta.url), data: boot, count: 1, heapMb });
+  return new Threads({
+    script: new URL("./clingo-worker.ts", import.meta.url),
+    data: boot,
+    count: 1,
+    heapMb,
+  });
 }
 
 /**
@@ -43,7 +49,10 @@ export function createClingoSolver(limits: ClingoSolverOptions = {}): AnswerSetS
     const bytes = new TextEncoder().encode(program);
     if (bytes.length > programBytes) throw tooLarge(bytes.length, programBytes);
     thread ??= startThread({ memoryBytes });
-    const { result, usable } = await startSearch(thread, bytes, { ...options, closing: closing.signal });
+    const { result, usable } = await startSearch(thread, bytes, {
+      ...options,
+      closing: closing.signal,
+    });
     if (!usable) await drop();
     if (closing.signal.aborted) throw closedError();
     if (result instanceof FedwayError) throw result;
@@ -72,7 +81,10 @@ const tooLarge = (bytes: number, most: number): FedwayError =>
   solverError(`its program has ${bytes} bytes, ${Math.floor(most)} are allowed.`);
 
 /** `usable`: the thread waits for the next program. */
-type Outcome = { readonly result: SolveResult | FedwayError; readonly usable: boolean };
+type Outcome = {
+  readonly result: SolveResult | FedwayError;
+  readonly usable: boolean;
+};
 
 /** Messages received from a search so far. */
 interface Heard {
@@ -90,9 +102,17 @@ function startSearch(
   const seconds = (): number => (performance.now() - startMs) / 1000;
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const cut = (ended: SolveEnd) => (): void =>
-    resolve({ usable: false, result: summary(heard, { ended, satisfiable: undefined, seconds: seconds() }) });
+    resolve({
+      usable: false,
+      result: summary(heard, {
+        ended,
+        satisfiable: undefined,
+        seconds: seconds(),
+      }),
+    });
   const abort = cut("aborted");
-  const timer = options.timeoutMs === undefined ? undefined : setTimeout(cut("deadline"), options.timeoutMs);
+  const stopWaiting =
+    options.timeoutMs === undefined ? undefined : afterProcessorMs(options.timeoutMs, cut("deadline"));
   const signals = [options.signal, options.closing].filter((signal) => signal !== undefined);
   for (const signal of signals) signal.addEventListener("abort", abort, { once: true });
 
@@ -101,11 +121,14 @@ function startSearch(
   if (signals.some((signal) => signal.aborted)) abort();
   else {
     const onProgress = (progress: ClingoProgress): void => note(heard, progress, keep);
-    const search = thread.run(request, { onProgress, transfer: [program.buffer] });
+    const search = thread.run(request, {
+      onProgress,
+      transfer: [program.buffer],
+    });
     void outcomeOf(search, heard, seconds).then(resolve);
   }
   return promise.finally(() => {
-    clearTimeout(timer);
+    stopWaiting?.();
     for (const signal of signals) signal.removeEventListener("abort", abort);
   });
 }
@@ -115,10 +138,19 @@ async function outcomeOf(search: Promise<ClingoEnd>, heard: Heard, seconds: () =
     const { complete, result, clock } = await search;
     const ended = complete ? "complete" : "limit";
     const satisfiable = result !== "UNSATISFIABLE";
-    return { usable: true, result: { ...summary(heard, { ended, satisfiable, seconds: seconds() }), clock } };
+    return {
+      usable: true,
+      result: {
+        ...summary(heard, { ended, satisfiable, seconds: seconds() }),
+        clock,
+      },
+    };
   } catch (error) {
     // A failure may leave clingo's memory in pieces, or at its cap.
-    return { usable: false, result: solverError(error instanceof Error ? error.message : String(error)) };
+    return {
+      usable: false,
+      result: solverError(error instanceof Error ? error.message : String(error)),
+    };
   }
 }
 
@@ -136,7 +168,11 @@ function note(heard: Heard, progress: ClingoProgress, keep: number): void {
 
 function summary(
   { models, lower }: Heard,
-  end: { readonly ended: SolveEnd; readonly satisfiable: boolean | undefined; readonly seconds: number },
+  end: {
+    readonly ended: SolveEnd;
+    readonly satisfiable: boolean | undefined;
+    readonly seconds: number;
+  },
 ): SolveResult {
   const costs = models.at(-1)?.costs ?? [];
   const complete = end.ended === "complete";

@@ -1,15 +1,18 @@
-import { closedSubselects, solutionsQuery, withSolutions, type SolutionRow } from "./closed-subselects.ts";
-import { type Query, parseQuery } from "../../../src/sparql/query.ts";
-import type { InputFormat } from "../load/input.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { termFromJson } from "../../../src/results/read-json.ts";
 import { literalFromParts, relabelled, termToText } from "../../../src/results/terms.ts";
-import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { parseQuery, type Query } from "../../../src/sparql/query.ts";
 import { isObject, parsedAs } from "../guards.ts";
+import type { InputFormat } from "../load/input.ts";
+import { closedSubselects, type SolutionRow, solutionsQuery, withSolutions } from "./closed-subselects.ts";
 
 /** A store with data that queries can be asked of. */
 export interface AnswerStore {
-  /** The answer in SPARQL results JSON, or a graph in N-Triples. Rejects when there is none, for whatever reason. */
-  answer(query: string, signal: AbortSignal): Promise<StoreAnswer>;
+  /**
+   * The answer in SPARQL results JSON, or a graph in N-Triples. Rejects when there is none, for whatever reason.
+   * @param from IRIs of named graphs, no triple in two of them: those are the default graph from now on; absent: it stays as it is
+   */
+  answer(query: string, signal: AbortSignal, from?: readonly string[]): Promise<StoreAnswer>;
   close(): Promise<void>;
 }
 
@@ -42,18 +45,27 @@ const mostSolutions = 10_000;
  * Oxigraph 0.5 evaluates them anew, and slowly, for each solution that is tested. A subselect with too many solutions, with
  * some that cannot be written (blank nodes), or without an answer stays as it is. @throws as the store
  */
-export async function askStore(store: AnswerStore, text: string, signal: AbortSignal): Promise<StoreAnswer> {
-  return store.answer((await withKnownSubselects(store, text, signal)) ?? text, signal);
+export async function askStore(
+  store: AnswerStore,
+  text: string,
+  signal: AbortSignal,
+  from?: readonly string[],
+): Promise<StoreAnswer> {
+  const ask = (query: string): Promise<StoreAnswer> => store.answer(query, signal, from);
+  return ask((await withKnownSubselects(ask, text)) ?? text);
 }
 
 /** The query with the solutions that this store has for its closed subselects; undefined when it stays as it is. */
-async function withKnownSubselects(store: AnswerStore, text: string, signal: AbortSignal): Promise<string | undefined> {
+async function withKnownSubselects(
+  ask: (query: string) => Promise<StoreAnswer>,
+  text: string,
+): Promise<string | undefined> {
   const query = mayTestSubselects(text) ? parsedOrNot(text) : undefined;
   if (query === undefined) return undefined;
   const solutions = [];
   for (const subselect of closedSubselects(query)) {
     const asked = solutionsQuery(query, subselect, mostSolutions + 1);
-    const answer = await store.answer(asked, signal).catch(() => undefined);
+    const answer = await ask(asked).catch(() => undefined);
     const found = answer && solutionsIn(answer);
     const rows = found && found.length <= mostSolutions ? rowsOfTerms(subselect.variables, found) : undefined;
     if (rows !== undefined) solutions.push({ subselect, rows });

@@ -1,18 +1,17 @@
-import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import oxigraph from "oxigraph";
 import { describe, expect, it } from "vitest";
-import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { featuresOf, readQueries } from "../../../../shards/src/rules/query-features.ts";
+import { literalInterpretation } from "../../../../shards/src/build-problem.ts";
 import { learnCells } from "../../../../shards/src/load/cells.ts";
 import { learn } from "../../../../shards/src/load/learn.ts";
 import { hashOf } from "../../../../shards/src/rules/placement.ts";
 import type { Cell } from "../../../../shards/src/rules/problem.ts";
 import { openQueryAnswers } from "../../../../shards/src/rules/query-answers.ts";
+import { featuresOf, readQueries } from "../../../../shards/src/rules/query-features.ts";
 import type { OpenStore } from "../../../../shards/src/verify/answer-store.ts";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { storeOpener } from "../../../../src/hosting/file-store.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
-import { literalInterpretation } from "../../../../shards/src/build-problem.ts";
 
 const type = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const buckets = 2;
@@ -38,17 +37,11 @@ const ids = Object.keys(texts) as readonly Id[];
 
 const folder = newFolder();
 
-const inMemory: OpenStore = async (files) => {
-  const store = new oxigraph.Store();
-  for (const { path } of files) store.load(readFileSync(path, "utf8"), { format: "application/n-quads" });
-  return {
-    answer: async (query) => ({
-      mediaType: "application/sparql-results+json",
-      body: Buffer.from(store.query(query, { results_format: "json" }) as unknown as string),
-    }),
-    close: async () => {},
-  };
-};
+const inThread: OpenStore = storeOpener({
+  timeoutMs: 20_000,
+  memoryMb: 64,
+  maxAnswerBytes: 1_000_000,
+});
 
 async function opened(openStore: OpenStore, text = data) {
   const path = join(folder, text === data ? "data.nt" : "data.nq");
@@ -56,7 +49,11 @@ async function opened(openStore: OpenStore, text = data) {
   const learned = await learn([{ path }]);
   const read = await readQueries(ids.map((id) => ({ id, text: texts[id], same: [id] })));
   const queries = read.map((query) => featuresOf(query, literalInterpretation));
-  const cells = await learnCells({ learned, buckets, patterns: queries.map(({ patterns }) => patterns) });
+  const cells = await learnCells({
+    learned,
+    buckets,
+    patterns: queries.map(({ patterns }) => patterns),
+  });
   const signal = new AbortController().signal;
   const answers = await openQueryAnswers({ learned, buckets, queries, cells }, { openStore, signal, totalMs: 60_000 });
   const wordOf = ({ predicate, bucket }: Cell): string => `${predicate.slice(4)} ${bucket}`;
@@ -71,7 +68,7 @@ const both = ["name 0", "name 1", "size 0", "size 1"];
 
 describe("cells that no shard may have alone", () => {
   it("are those without which the answer is another one, where there are two", async () => {
-    const { answers, words } = await opened(inMemory);
+    const { answers, words } = await opened(inThread);
     const bucket = hashOf(ferries[0]!) % buckets;
     expect(words(await answers?.neededCells())).toEqual({
       join: both,
@@ -97,14 +94,15 @@ describe("cells that no shard may have alone", () => {
 
 describe("where answers come from", () => {
   const sourcesBy = async (keyOf: (cell: Cell) => string) => {
-    const { answers, cells } = await opened(inMemory);
+    const { answers, cells } = await opened(inThread);
     const sources = await answers?.sources(cells.cells.map(keyOf));
+    await answers?.close();
     return Object.fromEntries(ids.map((id, at) => [id, sources?.[at]?.source]));
   };
   const empty = { nobody: "none", no: "none" } as const;
 
   it("is narrowed to the cells that are enough for an answer", async () => {
-    const { answers, cells, words } = await opened(inMemory);
+    const { answers, cells, words } = await opened(inThread);
     const bucket = hashOf(ferries[0]!) % buckets;
     const sources = (await answers?.sources(cells.cells.map((cell) => `h/${cell.bucket}`))) ?? [];
     const enough = words(await answers?.enoughCells(sources));
@@ -136,7 +134,7 @@ describe("where answers come from", () => {
 
 it("nothing is asked of data in named graphs, or of a store that cannot be opened", async () => {
   const named = data.replaceAll(" .\n", " <urn:g> .\n");
-  expect((await opened(inMemory, named)).answers).toBeUndefined();
+  expect((await opened(inThread, named)).answers).toBeUndefined();
   const full: OpenStore = () => Promise.reject(new FedwayError("ENDPOINT_FAILED", "No memory."));
   expect((await opened(full)).answers).toBeUndefined();
 });
