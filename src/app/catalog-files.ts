@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
@@ -16,10 +16,19 @@ const exampleCatalog = fileURLToPath(packageFile("catalog/examples/"));
 /** SHACL shapes of catalogue files. */
 export const shapesFile = fileURLToPath(packageFile("catalog/shapes/entry-shapes.ttl"));
 
-/** Files of any other folder are the operator's own. */
+/** Where a folder really lies; as it is written where there is none. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+/** Files of any other folder are the operator's own; a link to one of Fedway's is none. */
 const folderOf = (path: string) => ({
   path,
-  isOperators: ![ownCatalog, exampleCatalog].includes(join(resolve(path), "/")),
+  isOperators: ![ownCatalog, exampleCatalog].map(realPath).includes(realPath(path)),
 });
 
 const catalogFolder = ({ catalogDir }: Pick<Config, "catalogDir">): string =>

@@ -100,9 +100,8 @@ export async function withEndpoint<Result>(
 async function addEntry(service: Service, body: object): Promise<void> {
   await service.ask("/api/endpoints", { body }).catch((error: unknown) => {
     if (!(error instanceof RemoteProblem && error.problem.detail.includes("address"))) throw error;
-    throw new FedwayError("ADDRESS_REFUSED", error.problem.detail, {
-      next: "Name its range in FEDWAY_ALLOW_ADDRESSES, such as 10.0.0.0/8, where the service is started.",
-    });
+    // Its detail says what helps.
+    throw new FedwayError("ADDRESS_REFUSED", error.problem.detail);
   });
 }
 

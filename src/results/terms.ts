@@ -182,16 +182,15 @@ function literalFromText(text: string): RDF.Literal {
 
 /**
  * The term that a TSV field holds (SPARQL 1.2 TSV, section 4): Turtle syntax of IRIs, literals (bare numbers and
- * booleans too), blank nodes and triple terms.
+ * booleans too), blank nodes and triple terms, as RDF-star writes them too: `<< s p o >>`.
  * @throws Error that says what is wrong
  */
 export function termFromText(field: string): RDF.Term {
   const text = field.trim();
-  if (text.startsWith("<<(")) return tripleFromText(text);
+  if (text.startsWith("<<")) return tripleFromText(text);
   const first = text[0];
   if (first === '"' || first === "'") return literalFromText(text);
-  if (first === "<" && text.endsWith(">") && !text.startsWith("<<")) return nodeFromIri(unescaped(text.slice(1, -1)));
-  if (text.startsWith("<<")) throw new Error("a triple term of RDF-star");
+  if (first === "<" && text.endsWith(">")) return nodeFromIri(unescaped(text.slice(1, -1)));
   if (text.startsWith("_:") && text.length > 2) return blankNodeFromLabel(text);
   const datatype = bareValues.find(([pattern]) => pattern.test(text))?.[1];
   if (datatype === undefined) throw new Error("not a term");
@@ -216,7 +215,7 @@ function tripleFromText(text: string): RDF.Quad {
   };
   const term = (depth: number): RDF.Term => {
     skip(blank);
-    if (text.startsWith("<<(", at)) return triple(depth + 1);
+    if (text.startsWith("<<", at)) return triple(depth + 1);
     const from = at;
     if (text[from] === '"' || text[from] === "'") skip(literalEnd, closingQuote(text, from) + 1);
     else skip(bareTerm);
@@ -224,11 +223,12 @@ function tripleFromText(text: string): RDF.Quad {
   };
   const triple = (depth: number): RDF.Quad => {
     if (depth > maxTripleDepth) throw new Error("triple terms nested too deep");
-    at += 3;
+    const [start, end] = text.startsWith("<<(", at) ? ["<<(", ")>>"] : ["<<", ">>"];
+    at += start.length;
     const parts = tripleFromParts(term(depth), term(depth), term(depth));
     skip(blank);
-    if (parts === undefined || !text.startsWith(")>>", at)) throw new Error("a triple term that is not whole");
-    at += 3;
+    if (parts === undefined || !text.startsWith(end, at)) throw new Error("a triple term that is not whole");
+    at += end.length;
     return parts;
   };
   const read = triple(0);

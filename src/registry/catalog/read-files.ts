@@ -10,7 +10,7 @@ import { readItem } from "./parse-entry.ts";
 import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 import { EntryProblem } from "./statements.ts";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { parseFactsFile } from "./published/facts-file.ts";
@@ -158,7 +158,6 @@ function decode(bytes: Buffer): string {
 }
 
 const maxPublishedFiles = 5_000;
-const maxPublishedBytes = 1_000_000;
 const maxPublishedTerms = 200_000;
 /** 12 MB in memory. */
 const maxPublishedShapes = 20_000;
@@ -215,14 +214,15 @@ async function readFactsIn<Read extends { readonly url: string }>(
   { read, sizeOf, most, what }: PublishedKind<Read>,
 ): Promise<Map<string, Read>> {
   const found = new Map<string, Read>();
+  const textOf = createTextReader();
   let size = 0;
   for (const folder of new Set(folders)) {
     const names = (await readdir(folder).catch(() => [])).filter((each) => each.endsWith(".json"));
-    for (const name of names.toSorted().slice(0, maxPublishedFiles)) {
+    for (const [index, name] of names.toSorted().slice(0, maxPublishedFiles).entries()) {
+      if (index % filesPerTurn === 0) await setImmediate();
       const file = join(folder, name);
       try {
-        if ((await stat(file)).size > maxPublishedBytes) throw new RangeError("The file is larger than 1 MB.");
-        const facts = read(await readFile(file, "utf8"));
+        const facts = read(textOf(file));
         size += sizeOf(facts);
         if (size > most) throw new RangeError(`The files have more than ${most} ${what}.`);
         if (!found.has(facts.url)) found.set(facts.url, facts);

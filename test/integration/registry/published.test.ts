@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -52,6 +53,18 @@ describe("the facts that are shipped", () => {
     const catalog = await loadCatalog({ dirs: [{ path: catalogDir }], published: [shipped], baseUrl: "http://h:1" });
     expect(catalog.published.byOtherUrl(url)).toMatchObject({ entry: { id }, as });
   });
+});
+
+it("a folder and a named pipe with the name of a file are reported, and not waited for", async () => {
+  const folder = newFolder();
+  await mkdir(join(folder, "a.json"));
+  execFileSync("mkfifo", [join(folder, "b.json")]);
+  await mkdir(join(folder, "shapes"));
+  execFileSync("mkfifo", [join(folder, "shapes", "c.json")]);
+  const { facts, problems } = await readPublished([folder]);
+  const reason = "This is not a file.";
+  expect(facts).toEqual([]);
+  expect(problems).toEqual(["a.json", "b.json", "shapes/c.json"].map((name) => ({ file: join(folder, name), reason })));
 });
 
 describe("a refresh", () => {

@@ -66,6 +66,12 @@ describe("termFromText", () => {
       '<<( _:a <urn:b> <<( <urn:c> <urn:d> ")>> \\" <<("@ar--rtl )>> )>>',
     ],
     [`<<( <urn:a> <urn:b> 'x'^^xsd:date )>>`, '<<( <urn:a> <urn:b> "x"^^<http://www.w3.org/2001/XMLSchema#date> )>>'],
+    ["<< <urn:a> <urn:b> <urn:c> >>", "<<( <urn:a> <urn:b> <urn:c> )>>"],
+    [`<<<urn:a><urn:b>1>>`, '<<( <urn:a> <urn:b> "1"^^<http://www.w3.org/2001/XMLSchema#integer> )>>'],
+    [
+      `<< << _:a <urn:b> ">>"@en >> <urn:c> <<( <urn:d> <urn:e> 'x' )>> >>`,
+      '<<( <<( _:a <urn:b> ">>"@en )>> <urn:c> <<( <urn:d> <urn:e> "x" )>> )>>',
+    ],
     [`<<( <urn:a> <urn:b> "x"@en_US )>>`, '<<( <urn:a> <urn:b> "x"@en_us )>>'],
   ])("reads the triple term %s", (text, written) => expect(termToText(termFromText(text))).toBe(written));
   test.each([
@@ -83,7 +89,12 @@ describe("termFromText", () => {
     '"open',
     '"a"b',
     '"a"@',
-    "<< <a> <b> <c> >>",
+    "<< <a> <b> <c> )>>",
+    "<<( <a> <b> <c> >>",
+    "<< <a> <b> >>",
+    "<< <a> <b> <c> > >",
+    "<<>>",
+    "<<",
     '"\\x"',
     '"\\UFFFFFFFF"',
     "_:",

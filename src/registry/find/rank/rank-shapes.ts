@@ -1,5 +1,6 @@
 import type { EndpointModel } from "../../model/endpoint-models.ts";
 import type { PublishedShape } from "../../catalog/published/shapes-file.ts";
+import { shapeText } from "../read/shape-query.ts";
 import type { EndpointTables } from "../tables/endpoint-tables.ts";
 import { clamped, rankQuestion } from "./question-ranking.ts";
 import type { RankedNode } from "./rank-terms.ts";
@@ -90,12 +91,18 @@ function bestShapes(
   const taken = new Set<string>();
   const left = new Map(shapes.slice(0, mostCompared).map((shape) => [shape, keysOf(shape)]));
   const found: RankedShape[] = [];
+  // Two shapes may read alike, such as one of queries and one of a model.
+  const texts = new Set<string | undefined>([undefined]);
   for (let best = bestOf(left, scores, taken); best !== undefined; best = bestOf(left, scores, taken)) {
     const [first = best] = found;
     if (found.length >= limit || best.score < leastShare * first.score) break;
-    found.push(best);
-    for (const key of left.get(best.shape) ?? []) taken.add(key);
+    const keys = left.get(best.shape) ?? [];
     left.delete(best.shape);
+    const text = shapeText(best.shape);
+    if (texts.has(text)) continue;
+    texts.add(text);
+    found.push(best);
+    for (const key of keys) taken.add(key);
   }
   return found.toSorted((one, other) => Number(one.shape.uses === 0) - Number(other.shape.uses === 0));
 }

@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type * as RDF from "@rdfjs/types";
 import { describe, expect, it } from "vitest";
+import { catalogSources } from "../../../../src/app/catalog-files.ts";
+import { loadConfig } from "../../../../src/config/config.ts";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 const dataService = "http://www.w3.org/ns/dcat#DataService";
 const federation = "https://w3id.org/fedway/ns#Federation";
@@ -134,4 +138,17 @@ describe("the curated catalogue", () => {
     expect(Math.min(...sizes)).toBeGreaterThanOrEqual(3);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(20);
   });
+});
+
+it("is Fedway's own also behind a link", async () => {
+  const links = newFolder();
+  await symlink(folder, join(links, "link"));
+  await mkdir(join(links, "own"));
+  const isOperators = (name: string): boolean[] =>
+    catalogSources(loadConfig({ FEDWAY_CATALOG: join(links, name), FEDWAY_EXAMPLES: "on" })).dirs.map(
+      (dir) => dir.isOperators,
+    );
+  expect(isOperators("link")).toEqual([false, false]);
+  expect(isOperators("own")).toEqual([true, false]);
+  expect(isOperators("missing")).toEqual([true, false]);
 });

@@ -88,9 +88,9 @@ describe("a query that is written from a shape", () => {
 });
 
 describe("shapes for a question", () => {
-  const open = () => {
+  const open = (ofShop = facts) => {
     const entries = [toEntry("shop"), toEntry("dark")];
-    const opened = describedModels({ entries, published: (id) => (id === "shop" ? facts : undefined) });
+    const opened = describedModels({ entries, published: (id) => (id === "shop" ? ofShop : undefined) });
     const catalog = { ...toCatalog(entries), membersOf: () => [] };
     return { ...opened, tool: findExamples({ catalog, finder: opened.finder }) };
   };
@@ -106,6 +106,15 @@ describe("shapes for a question", () => {
     ]);
     expect(await wordsFor(open(), "names of persons")).toEqual(["shop 1 person: name, paid by basket"]);
     expect(await wordsFor(open(), "price", { endpoints: ["dark"] })).toEqual([]);
+  });
+
+  it("are shown once where a model and queries have the same", async () => {
+    const shape = { of: person, star: [[name]] };
+    const same = shapesOf({ shapes: [{ ...shape, uses: 3 }], models: [shape, { of: basket, star: [[holds]] }] });
+    expect(await wordsFor(open(same), "the name of a person, what a basket holds")).toEqual([
+      "shop 3 person: name",
+      "shop 0 basket: holds",
+    ]);
   });
 
   it("of an endpoint that has been described are those that it has all terms of", async () => {
