@@ -38,6 +38,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "engine/sources/subject-homes.ts",
     "engine/sources/term-spaces.ts",
     "hosting/held-answers.ts",
+    "hosting/store-thread.ts#composedOf",
     "outbound/answer.ts",
     "outbound/credentials.ts#sentTokens",
     "outbound/exchange.ts",
