@@ -2,24 +2,21 @@ import { estimateTokens } from "../../token-estimate.ts";
 import { Type } from "typebox";
 import { amountText } from "../../figures.ts";
 import { type Finder, type LinkedEndpoint, shapeText } from "../../registry/find.ts";
+import { PrefixTable } from "../../registry/schema.ts";
 import { bracketedIri, iriParts, plainText } from "../../rdf/display-text.ts";
+import { itemAt } from "../../values.ts";
 import { defineTool, type Hint } from "../tool.ts";
 
-/** Tokens for the terms of the best hit. */
-const bestTokens = [600] as const;
-/** Of all where the best one is a guess, so that any of the next may be meant. */
-const weakTokens = [600, 500, 400, 300, 200] as const;
-/** Of two that are nearly as good. */
-const closeTokens = [450, 350] as const;
+/** Tokens for the terms of the best hit, and of each other one that is shown in full. */
+const [bestTokens, otherTokens] = [400, 200];
+/** Of the best score: a hit with as much of it is nearly as good. */
 const closeShare = 0.75;
-/** Of another hit that is needed together with the best one. */
-const setTokens = 200;
 const mostReasons = 5;
 /** More are not named one by one. */
 const mostNamedMembers = 8;
 
 interface Parts {
-  readonly finder: Pick<Finder, "findEndpoints" | "findShapes">;
+  readonly finder: Pick<Finder, "findEndpoints">;
   readonly due: {
     /** Endpoints that are being described for the first time, by id. */
     describedFirst(): Promise<readonly string[]>;
@@ -42,16 +39,12 @@ export const findEndpoints = ({ finder, due }: Parts) =>
       const found = await finder.findEndpoints({ question, limit, signal });
       const { endpoints: hits, total, complete, isForeign } = found;
       const coming = await due.describedFirst();
-      const shapes = await shapesOfFirst(finder, hits, { question, signal });
       const set = found.together > 1 ? hits.slice(0, found.together) : [];
-      const budgets = budgetsOf(hits);
-      const budgetOf = (at: number): number | undefined => budgets[at] ?? (at < set.length ? setTokens : undefined);
-      const shown = hits.map((hit, at) => {
-        const tokens = budgetOf(at);
-        return tokens === undefined ? briefHit(hit) : fullHit(hit, tokens);
-      });
-      const isBrief = hits.some((_, at) => budgetOf(at) === undefined);
-      const rest = isBrief ? hint("; {describe_endpoint} shows the terms of others") : undefined;
+      const isFull = (at: number): boolean => at < set.length || isMeant(hits, at);
+      const shown = hits.map((hit, at) => (isFull(at) ? fullHit(hit, at === 0) : briefHit(hit)));
+      const rest = hits.every((_, at) => isFull(at))
+        ? undefined
+        : hint("; {describe_endpoint} shows the terms of others");
       return {
         status: [
           total === 0
@@ -60,23 +53,36 @@ export const findEndpoints = ({ finder, due }: Parts) =>
           set.length > 1 ? `No endpoint has all of it; together: ${set.map(({ id }) => id).join(", ")}` : "",
         ],
         cause: loadingText(complete, coming),
-        rows: shown.flatMap(({ lines }, at) => (at === 0 ? [...lines, ...shapes.map((text) => `  ${text}`)] : lines)),
+        rows: withShortNames((write) => shown.flatMap(({ lines }) => lines(write))),
         next: nextStep({ hits, set, coming, isForeign }, hint),
         data: {
           total,
           complete,
           together: set.map(({ id }) => id),
-          endpoints: shown.map(({ data }, at) => Object.assign(data, at === 0 && { shapes })),
+          endpoints: shown.map(({ data }) => data),
         },
       };
     },
   });
 
-/** One hit is shown in full, the next ones too where they may be meant. */
-function budgetsOf([best, second]: readonly LinkedEndpoint[]): readonly number[] {
-  if (best?.isWeak ?? false) return weakTokens;
-  const isClose = best !== undefined && second !== undefined && second.score >= closeShare * best.score;
-  return isClose ? closeTokens : bestTokens;
+/** The first hit is shown in full, the next ones too where they may be meant. */
+function isMeant(hits: readonly LinkedEndpoint[], at: number): boolean {
+  const [best, hit] = [itemAt(hits, 0), itemAt(hits, at)];
+  return best.isWeak || hit.score >= closeShare * best.score;
+}
+
+type Write = (iri: string) => string;
+
+/** Lines with short names of their IRIs, after the declarations of the prefixes; only namespaces of several IRIs have one. */
+function withShortNames(linesOf: (write: Write) => readonly string[]): readonly string[] {
+  const iris: string[] = [];
+  linesOf((iri) => {
+    iris.push(iri);
+    return iri;
+  });
+  const { write, declarations } = new PrefixTable(iris).writer();
+  const lines = linesOf(write);
+  return [...declarations(), ...lines];
 }
 
 interface Answered {
@@ -152,30 +158,26 @@ function briefHit(hit: LinkedEndpoint) {
   const reasons = reasonsOf(hit);
   const matches = reasons.length === 0 ? "" : `; matches ${reasons.join(", ")}`;
   const data = { id, kind: kindOf(hit), title, status, weak: isWeak, why: reasons };
-  return { lines: [`${headOf(hit, [title])}${matches}`], data };
+  const line = `${headOf(hit, [title])}${matches}`;
+  return { lines: (): readonly string[] => [line], data };
 }
 
-/** A hit with as many of its terms as the budget takes. */
-function fullHit(hit: LinkedEndpoint, mostTokens: number) {
-  const { id, federation, status, provenance, isWeak } = hit;
+/** A hit with as many of its terms as the budget takes; the first with published shapes. */
+function fullHit(hit: LinkedEndpoint, isFirst: boolean) {
+  const { id, federation, status, provenance, isWeak, mentions } = hit;
   const title = plainText(hit.title, 80);
   const description = plainText(hit.sentence ?? "", 200);
-  const classes = classesOf(hit.terms, mostTokens);
-  const values = hit.mentions.map(({ label, term, kind: of, property }) => {
-    const name = `"${plainText(label, 60)}"`;
-    return of === "entity" ? `${plainText(term, 200)} ${name}` : `${name} is a value of ${bracketedIri(property)}`;
-  });
+  const classes = classesOf(hit.terms, isFirst ? bestTokens : otherTokens);
+  const shapes = isFirst ? hit.shapes : [];
   const reasons = reasonsOf(hit);
   const members = federation?.matching ?? [];
-  const lines = [
-    headOf(hit, [title, description]),
-    ...(members.length > 0 && members.length <= mostNamedMembers
-      ? [`  members that match: ${members.join(", ")}`]
-      : []),
-    ...(classes.length === 0 && reasons.length > 0 ? [`  matches ${reasons.join(", ")}`] : []),
-    ...classes.map(({ line }) => `  ${line}`),
-    ...values.map((value) => `  ${value}`),
-    ...(provenance === undefined ? [] : [`  (${plainText(provenance, 120)})`]),
+  const lines = (write: Write): readonly string[] => [
+    ...(members.length > 0 && members.length <= mostNamedMembers ? [`members that match: ${members.join(", ")}`] : []),
+    ...(classes.length === 0 && reasons.length > 0 ? [`matches ${reasons.join(", ")}`] : []),
+    ...classes.map((each) => classText(each, write)),
+    ...mentions.map((mention) => mentionText(mention, write)),
+    ...(provenance === undefined ? [] : [`(${plainText(provenance, 120)})`]),
+    ...shapeTexts(shapes, write),
   ];
   const data = {
     id,
@@ -186,12 +188,28 @@ function fullHit(hit: LinkedEndpoint, mostTokens: number) {
     weak: isWeak,
     description,
     why: reasons,
-    classes: classes.map(({ iri, properties }) => ({ iri, properties })),
-    values,
+    classes: classes.map(({ iri, properties }) => ({ iri, properties: properties.map((each) => each.iri) })),
+    values: mentions.map((mention) => mentionText(mention, bracketedIri)),
     schema_from: provenance === undefined ? null : plainText(provenance, 120),
+    ...(isFirst && { shapes: shapeTexts(shapes, bracketedIri) }),
   };
-  return { lines, data };
+  const head = headOf(hit, [title, description]);
+  return { lines: (write: Write): readonly string[] => [head, ...lines(write).map((line) => `  ${line}`)], data };
 }
+
+function mentionText({ label, term, kind, property }: LinkedEndpoint["mentions"][number], write: Write): string {
+  const name = `"${plainText(label, 60)}"`;
+  return kind === "entity" ? `${plainText(term, 200)} ${name}` : `${name} is a value of ${write(property)}`;
+}
+
+/** Patterns of published queries. */
+const shapeTexts = (shapes: LinkedEndpoint["shapes"], write: Write): readonly string[] =>
+  shapes.flatMap((shape) => {
+    const text = shapeText(shape, write);
+    const { uses } = shape;
+    const seen = uses === 0 ? "a published model" : amountText(uses, "published query", "published queries");
+    return text === undefined ? [] : [`in ${seen}: ${text}`];
+  });
 
 interface ClassTerms {
   /** Null for properties whose class is not known. */
@@ -200,8 +218,8 @@ interface ClassTerms {
   readonly properties: HitTerm[];
 }
 
-/** The terms by class, as a line each: `<class> (12): <property> integer, <property> -> <class>`. */
-function classesOf(terms: readonly HitTerm[], mostTokens: number) {
+/** As many of the terms, by class, as the budget takes. */
+function classesOf(terms: readonly HitTerm[], mostTokens: number): readonly ClassTerms[] {
   const found = new Map<string | null, ClassTerms>();
   const counts = new Map(terms.map(({ iri, count }) => [iri, count]));
   const of = (iri: string | null): ClassTerms => {
@@ -214,16 +232,23 @@ function classesOf(terms: readonly HitTerm[], mostTokens: number) {
     if (iriParts(term.iri).local === "") continue;
     const [domain = null] = term.domains;
     const isNew = !found.has(term.kind === "class" ? term.iri : domain);
-    left -= estimateTokens(propertyText(term)) + (isNew && domain !== null ? estimateTokens(domain) : 0);
+    const texts = [termText(term, likelyName), ...(isNew && domain !== null ? [likelyName(domain)] : [])];
+    left -= estimateTokens(texts.join(" "));
     if (left < 0) break;
     if (term.kind === "class") of(term.iri);
     else of(domain).properties.push(term);
   }
-  return Array.from(found.values(), ({ iri, count, properties }) => {
-    const name = iri === null ? "of any class" : `${bracketedIri(iri)}${countText(count)}`;
-    const listed = properties.map(propertyText).join(", ");
-    return { iri, properties: properties.map((each) => each.iri), line: listed === "" ? name : `${name}: ${listed}` };
-  });
+  return [...found.values()];
+}
+
+/** As long as a short name. */
+const likelyName: Write = (iri) => `name:${iriParts(iri).local}`;
+
+/** `class (12): property integer, property -> class`. */
+function classText({ iri, count, properties }: ClassTerms, write: Write): string {
+  const name = iri === null ? "of any class" : `${write(iri)}${countText(count)}`;
+  const listed = properties.map((property) => termText(property, write)).join(", ");
+  return listed === "" ? name : `${name}: ${listed}`;
 }
 
 const countText = (count: HitTerm["count"]): string =>
@@ -231,26 +256,8 @@ const countText = (count: HitTerm["count"]): string =>
     ? ""
     : ` (${count.status === "lowerBound" || count.status === "exists" ? ">=" : ""}${count.value})`;
 
-function propertyText({ iri, ranges, datatype }: HitTerm): string {
+function termText({ iri, ranges, datatype }: HitTerm, write: Write): string {
   const [range] = ranges;
-  if (range !== undefined) return `${bracketedIri(iri)} -> ${bracketedIri(range)}`;
-  return datatype === undefined ? bracketedIri(iri) : `${bracketedIri(iri)} ${iriParts(datatype).local}`;
-}
-
-const mostShapes = 3;
-
-/** Patterns of published queries, for the first hit where it is known from publications alone. */
-async function shapesOfFirst(
-  finder: Parts["finder"],
-  [first]: readonly LinkedEndpoint[],
-  asked: { readonly question: string; readonly signal: AbortSignal },
-): Promise<readonly string[]> {
-  if (first?.provenance === undefined) return [];
-  const found = await finder.findShapes({ ...asked, endpoints: [first.id], limit: mostShapes });
-  return found.flatMap(({ shape }) => {
-    const text = shapeText(shape);
-    const seen =
-      shape.uses === 0 ? "a published model" : amountText(shape.uses, "published query", "published queries");
-    return text === undefined ? [] : [`in ${seen}: ${text}`];
-  });
+  if (range !== undefined) return `${write(iri)} -> ${write(range)}`;
+  return datatype === undefined ? write(iri) : `${write(iri)} ${iriParts(datatype).local}`;
 }

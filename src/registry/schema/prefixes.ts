@@ -62,6 +62,19 @@ export class PrefixTable {
     return { text: `${prefix}:${local}`, prefixes: [prefix] };
   }
 
+  /** Writes short names, and the declarations of the prefixes that these need. */
+  writer() {
+    const used = new Set<string>();
+    return {
+      write: (iri: string): string => {
+        const { text, prefixes } = this.short(iri);
+        for (const prefix of prefixes) used.add(prefix);
+        return text;
+      },
+      declarations: (): readonly string[] => [...used].toSorted().map((prefix) => this.declaration(prefix)),
+    };
+  }
+
   /** Namespace of a prefix of this table. */
   namespace(prefix: string): string | undefined {
     return this.#byPrefix.get(prefix);

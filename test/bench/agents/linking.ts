@@ -10,14 +10,16 @@ import { hasPublishedData } from "../../support/published-shards.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 import { printRows } from "../void/print-rows.ts";
 import { harvestOf } from "./values.ts";
+import { countTokens } from "gpt-tokenizer";
 import { findEndpoints } from "../../../src/agent/tools/find-endpoints.ts";
+import { irisIn } from "./iris-in.ts";
 import { fixedTerms, termEndpoints } from "./linking/fixed-terms.ts";
-import { type OtherWords, tunedOn, unseen } from "./linking/other-words.ts";
+import { tunedOn, unseen } from "./linking/other-words.ts";
 import { type Described, nineEndpoints, type Question, questions, shardEndpoints } from "./linking/question-sets.ts";
 import type { EndpointModel } from "../../../src/registry/model.ts";
 import type { Finder } from "../../../src/registry/find.ts";
 
-/** How well a linker does, in shares of the questions. */
+/** How well a linker does, in shares of the questions, and in means above 1. */
 interface Figures {
   readonly [name: string]: number;
 }
@@ -77,7 +79,7 @@ class Table {
 
   add(title: string, figures: ReadonlyMap<string, Figures>): void {
     for (const name of new Set(figures.values().flatMap((each) => Object.keys(each)))) {
-      const cells = this.#columns.map((column) => percent(figures.get(column)?.[name]));
+      const cells = this.#columns.map((column) => figure(figures.get(column)?.[name]));
       this.rows.push([`${title}, ${name}`, ...cells]);
     }
   }
@@ -87,7 +89,11 @@ class Table {
   }
 }
 
-const percent = (share = Number.NaN): string => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(1)} %`);
+/** A share, or a number that is above 1. */
+function figure(value = Number.NaN): string {
+  if (Number.isNaN(value)) return "";
+  return value > 1 ? value.toFixed(0) : `${(100 * value).toFixed(1)} %`;
+}
 
 interface Measuring {
   readonly embedder: Embedder | undefined;
@@ -105,7 +111,7 @@ async function measureQuestions({ embedder, variants, quick, table }: Measuring)
   }
   const ofNine = new Map<string, Figures>();
   const ofTerms = new Map<string, Figures>();
-  const otherWords = { "tuned on": new Map<string, Figures>(), unseen: new Map<string, Figures>() };
+  const replies = new Map(shownOf(nine, asked).map((each) => [each, new Map<string, Figures>()]));
   for (const { name, embedder: model, hasValues } of variants) {
     const linker = await linkerOver(nine, { embedder: model, values: hasValues ? values : undefined });
     ofNine.set(
@@ -113,8 +119,7 @@ async function measureQuestions({ embedder, variants, quick, table }: Measuring)
       await endpointFigures(linker, asked, (question) => (id) => datasetOf(nine, id) === question.dataset),
     );
     ofTerms.set(name, await termFigures(linker, nine, asked));
-    otherWords["tuned on"].set(name, await shownFigures(linker, nine, tunedOn));
-    otherWords.unseen.set(name, await shownFigures(linker, nine, unseen));
+    for (const [set, figures] of replies) figures.set(name, await shownFigures(linker, nine, set.asked));
     await linker.close();
   }
   const plain = embedder && (await byMeaning(nine, asked, embedder));
@@ -124,8 +129,7 @@ async function measureQuestions({ embedder, variants, quick, table }: Measuring)
   }
   table.add(`right one of nine endpoints (${asked.length} questions)`, ofNine);
   table.add(`terms of the query (${withTerms(nine, asked).length} questions)`, ofTerms);
-  table.add(`in other words, tuned on (${tunedOn.length} questions)`, otherWords["tuned on"]);
-  table.add(`in other words, unseen (${unseen.length} questions)`, otherWords.unseen);
+  for (const [{ title, asked: some }, figures] of replies) table.add(`${title} (${some.length} questions)`, figures);
   if (!quick) await measureShards(variants, asked, table);
 }
 
@@ -261,23 +265,55 @@ async function termFigures(linker: Finder, nine: readonly Described[], asked: re
   return recall.figures();
 }
 
-/** Questions in other words: the right dataset first, and the terms that a reply of `find_endpoints` shows. */
-async function shownFigures(
-  finder: Finder,
-  nine: readonly Described[],
-  asked: readonly OtherWords[],
-): Promise<Figures> {
+/** A question with the IRIs of the classes and properties that a right query needs. */
+interface Shown {
+  readonly dataset: string;
+  readonly question: string;
+  readonly terms: readonly string[];
+}
+
+/** Half of each set was not looked at while weights and thresholds were chosen. */
+function shownOf(nine: readonly Described[], asked: readonly Question[]) {
+  const published = asked.map(({ dataset, question, terms }): Shown => {
+    const own = nine.filter((each) => each.dataset === dataset);
+    const known = terms.filter((term) => own.some((each) => hasTerm(each, term)));
+    return { dataset, question, terms: known.map(({ iri }) => iri) };
+  });
+  return [
+    { title: "replies, tuned on", asked: published.filter((_, at) => at % 2 === 0) },
+    { title: "replies, unseen", asked: published.filter((_, at) => at % 2 === 1) },
+    { title: "in other words, tuned on", asked: tunedOn },
+    { title: "in other words, unseen", asked: unseen },
+  ];
+}
+
+/**
+ * What a reply of `find_endpoints` has: the right dataset first, the terms, its tokens (o200k), and whether it asks for several
+ * endpoints where one is enough.
+ */
+async function shownFigures(finder: Finder, nine: readonly Described[], asked: readonly Shown[]) {
   const tool = findEndpoints({ finder, due: { describedFirst: async () => [] } });
-  let [first, shown] = [0, 0];
+  let [first, shown, sets, tokens] = [0, 0, 0, 0];
   for (const { dataset, question, terms } of asked) {
-    const { text } = await tool.call({ question }, { owner: "bench", signal, hint: (sentence) => sentence });
+    const { text, data } = await tool.call({ question }, { owner: "bench", signal, hint: (sentence) => sentence });
     const [, best = ""] = /^(\S+) \(endpoint/m.exec(text) ?? [];
+    const iris = irisIn(text);
     if (datasetOf(nine, best) === dataset) first++;
-    shown += terms.filter((term) => text.includes(`<${term}>`)).length;
+    if (isSet(data)) sets++;
+    shown += terms.filter((term) => iris.has(term)).length;
+    tokens += countTokens(text);
   }
   const all = asked.reduce((sum, { terms }) => sum + terms.length, 0);
-  return { first: first / asked.length, "terms shown": shown / all };
+  return {
+    first: first / asked.length,
+    "terms shown": shown / all,
+    "needless sets": sets / asked.length,
+    "tokens a reply": tokens / asked.length,
+  };
 }
+
+const isSet = ({ together }: Readonly<Record<string, unknown>>): boolean =>
+  Array.isArray(together) && together.length > 1;
 
 /** The plain way: the nearest terms of the endpoint, and the endpoint with the nearest term. */
 async function byMeaning(nine: readonly Described[], asked: readonly Question[], embedder: Embedder) {

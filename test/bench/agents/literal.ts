@@ -14,6 +14,7 @@ import { createRandom } from "../../support/random.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 import { printRows } from "../void/print-rows.ts";
+import { irisIn, irisOfLines, prefixesIn } from "./iris-in.ts";
 import { questions } from "./linking/question-sets.ts";
 
 /** How the agent did with one question. */
@@ -211,23 +212,13 @@ class LiteralAgent {
 /** The hits of an answer, each with the IRIs that stand under it. */
 function hitsIn(text: string): readonly { readonly id: string; readonly iris: ReadonlySet<string> }[] {
   const hits: { id: string; iris: Set<string> }[] = [];
+  const prefixes = prefixesIn(text);
   for (const line of text.split("\n")) {
     const [, id] = /^(\S+) \((?:endpoint|federation)/.exec(line) ?? [];
     if (id !== undefined) hits.push({ id, iris: new Set() });
-    else if (line.startsWith("  ")) for (const iri of irisIn(line)) hits.at(-1)?.iris.add(iri);
+    else if (line.startsWith("  ")) for (const iri of irisOfLines(line, prefixes)) hits.at(-1)?.iris.add(iri);
   }
   return hits;
-}
-
-function irisIn(text: string): readonly string[] {
-  const prefixes = new Map(
-    Array.from(text.matchAll(/^PREFIX ([\w-]+): <(.+)>$/gm), ([, name = "", iri = ""]) => [name, iri]),
-  );
-  const short = Array.from(text.matchAll(/\b([\w-]+):([\w.-]+)/g), ([, prefix = "", local = ""]) => {
-    const namespace = prefixes.get(prefix);
-    return namespace === undefined ? "" : namespace + local.replace(/\.$/, "");
-  });
-  return [...Array.from(text.matchAll(/<([^<>\s]+)>/g), ([, iri = ""]) => iri), ...short];
 }
 
 const goldOf = (store: oxigraph.Store, sparql: string): readonly string[] =>

@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { findEndpoints } from "../../../src/agent/tools/find-endpoints.ts";
 import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
-import { estimateTokens } from "../../../src/token-estimate.ts";
+import { countTokens } from "gpt-tokenizer";
 import { describedModels } from "../../support/described-models.ts";
 import { printRows } from "../void/print-rows.ts";
+import { irisIn } from "./iris-in.ts";
 import { type PublicQuestion, publicTunedOn, publicUnseen } from "./linking/public-questions.ts";
 
 const folder = fileURLToPath(new URL("../../../catalog", import.meta.url));
@@ -32,11 +33,12 @@ export async function runPublicBench(): Promise<void> {
         { owner: "bench", signal, hint: (sentence) => sentence },
       );
       const best = firstOf(data["endpoints"]);
-      const found = each.terms.filter((term) => text.includes(`<${term}>`));
+      const iris = irisIn(text);
+      const found = each.terms.filter((term) => iris.has(term));
       if (process.env["FEDWAY_BENCH_TEXTS"] === name) process.stdout.write(report(each, best, found, text));
       if (each.endpoints.includes(best)) first++;
       shown += found.length;
-      tokens += estimateTokens(text);
+      tokens += countTokens(text);
     }
     const all = asked.reduce((sum, { terms }) => sum + terms.length, 0);
     const mean = Math.round(tokens / asked.length);

@@ -53,6 +53,22 @@ describe("the tools of agents over HTTP", () => {
     expect(body.text).not.toContain("next: run_query");
   });
 
+  it("write terms with prefixes that are declared once, and hold in a query", async () => {
+    await fetch(`${service.url}/api/endpoints/people/describe`, { method: "POST" });
+    await until(async () => (await fetch(`${service.url}/api/endpoints/people/schema`)).status === 200);
+    const { text, data } = await eventually(async () => {
+      const { body } = await call("find_endpoints", { question: "names of persons" });
+      expect(body.text).toContain("foaf:Person (");
+      return body;
+    });
+    expect(text.match(/^PREFIX foaf: <http:\/\/xmlns\.com\/foaf\/0\.1\/>$/gm)).toHaveLength(1);
+    expect(JSON.stringify(data)).toContain('"http://xmlns.com/foaf/0.1/Person"');
+    const declared = text.split("\n").filter((line) => line.startsWith("PREFIX "));
+    const query = `${declared.join("\n")} SELECT ?n { ?p a foaf:Person ; foaf:name ?n } LIMIT 2`;
+    const rows = await call("run_query", { query, endpoint: "people" });
+    expect(rows.body.data).toMatchObject({ status: "ok", rows_total: 2 });
+  });
+
   it("show one endpoint in full, the others on a line each", async () => {
     const { body } = await call("find_endpoints", { question: "Where is the water of the sea warm?" });
     const found = body.text.split("\n").filter((line) => /^\S+ \((?:endpoint|federation)/.test(line));

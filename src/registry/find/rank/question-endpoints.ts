@@ -12,6 +12,8 @@ import { builtParts, partSentence } from "../../schema/part-lines.ts";
 import { iriParts, plainText } from "../../../rdf/display-text.ts";
 import type { ValueHit } from "../tables/value-index.ts";
 import { publishedKey } from "../../catalog/published/published-facts.ts";
+import type { PublishedShape } from "../../catalog/published/shapes-file.ts";
+import { bestShapes } from "./rank-shapes.ts";
 import { reason } from "./rank-terms.ts";
 import { itemAt } from "../../../values.ts";
 
@@ -135,6 +137,8 @@ export interface LinkedEndpoint {
   readonly isWeak: boolean;
   /** Where its classes and properties are known from, when it has not been described: "published, as of ...". */
   readonly provenance?: string | undefined;
+  /** Of one that has not been described: published shapes that say most of the question, best first. */
+  readonly shapes: readonly PublishedShape[];
 }
 
 /** A hit with what a reader chooses by, and with the terms that the question may mean there. */
@@ -158,11 +162,12 @@ function linkedHit(
       ...federationTexts(listed, described),
       federation: { members: listed.members.length, matching: members },
       status: worstOf(listed.members.map(statusOf)),
+      shapes: [],
       terms: hitTerms(terms, ranked.graph(key), { described, models, ids: known }),
     };
   }
   const model = models.get(key);
-  const { entry, described, published } = model ?? {};
+  const { entry, described } = model ?? {};
   return {
     ...shared,
     id: key,
@@ -170,8 +175,14 @@ function linkedHit(
     sentence: model && sentenceOf(model),
     status: statusOf(key),
     terms: hitTerms(mostUsedFirst(terms, model), ranked.graph(key), { described, models, ids: [key] }),
-    provenance: described === undefined ? published?.provenance : undefined,
+    ...publishedOf(model, terms),
   };
+}
+
+function publishedOf({ described, published }: Partial<EndpointModel> = {}, terms: ScoredTerms) {
+  if (described !== undefined || published === undefined) return { shapes: [] };
+  const shapes = bestShapes(published.shapes ?? [], terms, mostShapes).map(({ shape }) => shape);
+  return { provenance: published.provenance, shapes };
 }
 
 type Listed = NonNullable<ReturnType<QuestionRanking["federations"]["entry"]>>;
@@ -187,6 +198,7 @@ function worstOf(states: readonly EndpointStatus[]): EndpointStatus {
 }
 
 const mostHitTerms = 40;
+const mostShapes = 3;
 
 type ScoredTerms = ReturnType<QuestionRanking["termsOf"]>;
 

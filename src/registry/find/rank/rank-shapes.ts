@@ -1,5 +1,6 @@
 import type { EndpointModel } from "../../model/endpoint-models.ts";
 import type { PublishedShape } from "../../catalog/published/shapes-file.ts";
+import { bracketedIri } from "../../../rdf/display-text.ts";
 import { shapeText } from "../read/shape-query.ts";
 import type { EndpointTables } from "../tables/endpoint-tables.ts";
 import { clamped, rankQuestion } from "./question-ranking.ts";
@@ -76,7 +77,7 @@ const mostCompared = 300;
  * The shapes of an endpoint that say most of a question, best first: those whose terms the question names, each after the first
  * rather with other terms than with the same. Of those, what queries have stands before what models have.
  */
-function bestShapes(
+export function bestShapes(
   shapes: readonly PublishedShape[],
   terms: readonly RankedNode[],
   limit: number,
@@ -98,7 +99,7 @@ function bestShapes(
     if (found.length >= limit || best.score < leastShare * first.score) break;
     const keys = left.get(best.shape) ?? [];
     left.delete(best.shape);
-    const text = shapeText(best.shape);
+    const text = shapeText(best.shape, bracketedIri);
     if (texts.has(text)) continue;
     texts.add(text);
     found.push(best);

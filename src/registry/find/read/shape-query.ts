@@ -28,23 +28,17 @@ export function shapeExample(shape: PublishedShape): ShapeExample | undefined {
 }
 
 function shapeQuery(shape: PublishedShape): string | undefined {
-  const table = new PrefixTable(irisOf(shape));
-  const needed = new Set<string>();
-  const patterns = shapePatterns(shape, (iri) => {
-    const { text, prefixes } = table.short(iri);
-    for (const prefix of prefixes) needed.add(prefix);
-    return text;
-  });
+  const { write, declarations } = new PrefixTable(irisOf(shape)).writer();
+  const patterns = shapePatterns(shape, write);
   if (patterns === undefined) return undefined;
   const margin = shape.graphs === undefined ? "  " : "    ";
   const lines = patterns.map((parts) => `${margin}${parts.join(` ;\n${margin}  `)} .`);
-  const declared = [...needed].toSorted().map((prefix) => table.declaration(prefix));
-  return [...declared, "SELECT * WHERE {", ...inGraph(shape, lines), "}", `LIMIT ${rows}`].join("\n");
+  return [...declarations(), "SELECT * WHERE {", ...inGraph(shape, lines), "}", `LIMIT ${rows}`].join("\n");
 }
 
-/** Its triple patterns on one line, with IRIs in full; undefined as for `shapeExample`. */
-export function shapeText(shape: PublishedShape): string | undefined {
-  const patterns = shapePatterns(shape, (iri) => `<${iri}>`)?.map((parts) => parts.join(" ; "));
+/** Its triple patterns on one line, with IRIs as `write` gives them; undefined as for `shapeExample`. */
+export function shapeText(shape: PublishedShape, write: (iri: string) => string): string | undefined {
+  const patterns = shapePatterns(shape, write)?.map((parts) => parts.join(" ; "));
   return patterns === undefined
     ? undefined
     : inGraph(shape, [patterns.join(" . ")])
