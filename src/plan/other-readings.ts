@@ -66,13 +66,20 @@ function ambiguous(texts: readonly FilledText[], { details: { where } }: FedwayE
   });
 }
 
-/** `FROM NAMED <people>`, where FROM would name the endpoint. */
+/** `FROM NAMED <people>` and `GRAPH <people>`, where FROM or SERVICE would name the endpoint. */
 function namesGraph(error: FedwayError, id: string, text: string): FedwayError {
-  const isNamed = Array.from(text.matchAll(/\bNAMED\s+<([^<>\s]{1,64})>/gi)).some(([, graph]) => graph === id);
-  if (!isNamed) return error;
-  return new FedwayError(error.code, `FROM NAMED names graphs, and ${id} is an endpoint or federation.`, {
+  const isAfter = (words: RegExp): boolean => Array.from(text.matchAll(words)).some(([, graph]) => graph === id);
+  if (isAfter(/\bNAMED\s+<([^<>\s]{1,64})>/gi)) {
+    return new FedwayError(error.code, `FROM NAMED names graphs, and ${id} is an endpoint or federation.`, {
+      ...error.details,
+      next: `Write FROM <${id}>: GRAPH then reads its named graphs.`,
+    });
+  }
+  if (!isAfter(/\bGRAPH\s+<([^<>\s]{1,64})>/gi)) return error;
+  return new FedwayError(error.code, `GRAPH names a graph, and ${id} is an endpoint or federation.`, {
     ...error.details,
-    next: `Write FROM <${id}>: GRAPH then reads its named graphs.`,
+    endpoints: [id],
+    next: `Write SERVICE <${id}> { ... } in its place, or FROM <${id}> before WHERE.`,
   });
 }
 

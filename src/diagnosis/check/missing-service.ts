@@ -125,17 +125,35 @@ const groupOf = ({ patterns }: QueryScope): string =>
 const isAlternative = (query: Query, { target = Number.POSITIVE_INFINITY }: QueryScope, own: number): boolean =>
   target < own && query.areAlternatives(target, own);
 
-/** A refused SERVICE target, replaced by the first endpoint that it may have meant. */
+/** A refused target of SERVICE or FROM, replaced by the first endpoint that it may have meant; SERVICE for the GRAPH of an endpoint. */
 export function misnamed(
   error: FedwayError,
   text: string,
 ): { readonly repair: Repair; readonly suggested: string } | undefined {
   const { endpoints = [], where } = error.details;
   const [best] = endpoints;
-  const shown = where?.endpoint ?? /endpoint "([^"]+)"/.exec(error.message)?.[1];
-  if (error.code !== "SERVICE_TARGET_REFUSED" || best === undefined || shown === undefined) return undefined;
+  const shown = where?.endpoint ?? naming.exec(error.message)?.[1];
+  if (best === undefined || shown === undefined) return undefined;
+  const { before, after, suggested } =
+    error.code === "SERVICE_TARGET_REFUSED" ? targetMeant(text, shown, best) : placeMeant(text, shown, best);
+  return suggested === text
+    ? undefined
+    : { repair: { kind: "service-target", before, after, applied: false }, suggested };
+}
+
+const naming = /(?:endpoint "|relative IRI |names a graph, and )([^"\s]{1,200})/;
+
+function targetMeant(text: string, shown: string, best: string) {
   const [before, after] = [`<${shown}>`, `<${best}>`];
-  if (!text.includes(before)) return undefined;
-  const repair = { kind: "service-target", before, after, applied: false };
-  return { repair, suggested: text.replaceAll(before, after) };
+  return { before, after, suggested: text.replaceAll(before, after) };
+}
+
+/** `FROM <librery>` and `GRAPH <library>`. */
+function placeMeant(text: string, shown: string, best: string) {
+  const [word, meant] = shown === best ? ["GRAPH", "SERVICE"] : ["FROM", "FROM"];
+  const after = `${meant} <${best}>`;
+  const suggested = text.replaceAll(/\b(FROM|GRAPH)\s+<([^<>\s]{1,200})>/gi, (written, found: string, name: string) =>
+    found.toUpperCase() === word && name === shown ? after : written,
+  );
+  return { before: `${word} <${shown}>`, after, suggested };
 }

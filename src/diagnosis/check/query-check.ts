@@ -296,5 +296,5 @@ function offeredFor(
   const next = "Updates are not executed here; if you meant to read, send the suggested query.";
   if (update) return { repairs: [update], suggested: update.after, next };
   const target = misnamed(error, query);
-  return target ? { repairs: [target.repair], suggested: target.suggested } : {};
+  return target && parses(target.suggested) ? { repairs: [target.repair], suggested: target.suggested } : {};
 }

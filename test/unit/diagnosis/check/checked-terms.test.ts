@@ -87,6 +87,27 @@ describe("endpoints", () => {
   });
 });
 
+describe("a place that FROM or GRAPH names", () => {
+  it("is suggested as it is known where it is misspelt", async () => {
+    const found = await checked(`${prologue} SELECT * from  <peple> { ?p foaf:name ?n }`);
+    expect(found).toMatchObject({ valid: false, problem: { code: "QUERY_SYNTAX" } });
+    expect(found.suggested).toBe(`${prologue} SELECT * FROM <people> { ?p foaf:name ?n }`);
+    expect(await checked(found.suggested ?? "")).toMatchObject({ valid: true, unknown: [] });
+  });
+
+  it("is suggested as a SERVICE where it is named as a graph", async () => {
+    const found = await checked(`${prologue} SELECT * { GRAPH <people> { ?p foaf:name ?n } }`);
+    expect(found.problem).toMatchObject({ detail: "GRAPH names a graph, and people is an endpoint or federation." });
+    expect(found.next).toContain("SERVICE <people> { ... }");
+    expect(found.suggested).toBe(`${prologue} SELECT * { SERVICE <people> { ?p foaf:name ?n } }`);
+  });
+
+  it("is not suggested where nothing is like it, or the text does not parse then", async () => {
+    for (const text of ["SELECT * FROM <zzzzzz> { ?p ?q ?n }", "SELECT * FROM <peple> { ?p ?q <other> }"])
+      expect((await checked(text)).suggested).toBeUndefined();
+  });
+});
+
 describe("what contradicts the descriptions is offered the other way", () => {
   it.each([
     ["inPeople", "?c a ex:Company ; ex:employer ?p", "?c a ex:Company ; ^ex:employer ?p"],
