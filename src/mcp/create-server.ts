@@ -99,7 +99,13 @@ const toolEntry = ({ name, title, description, input, output, annotations }: Lis
     ...(input.required && { required: input.required }),
   },
   ...(output && { outputSchema: { type: "object" as const, ...output } }),
-  annotations: { ...annotations, destructiveHint: false },
+  annotations: hintsOf(annotations),
+});
+
+/** Without those that are the default, or mean nothing where a tool only reads (Tools, ToolAnnotations). */
+const hintsOf = ({ readOnlyHint, openWorldHint, idempotentHint }: ListedTool["annotations"]) => ({
+  ...(readOnlyHint ? { readOnlyHint } : { destructiveHint: false, idempotentHint }),
+  ...(!openWorldHint && { openWorldHint }),
 });
 
 interface CallParameters {

@@ -101,8 +101,7 @@ function nextStep(answered: Answered, hint: Hint): string | undefined {
   if (best === undefined)
     return hint("Ask with fewer words: a kind of thing, in the singular, or a name; {search_terms} looks into values.");
   const unseen = unseenIn(best, set);
-  const isOpen = best.isWeak || best.provenance !== undefined || unseen !== undefined;
-  if (isOpen && isSomeComing(answered)) return "Ask again in some seconds, when they are described.";
+  if (mayChange(answered, best, unseen)) return "Ask again in some seconds, when they are described.";
   if (best.isWeak) return lookFirst(hint);
   if (unseen !== undefined)
     return hint(`{describe_endpoint} with {describe_endpoint.endpoint}=${unseen.id} shows its terms.`);
@@ -122,8 +121,12 @@ const runNext = ({ id }: LinkedEndpoint, set: readonly LinkedEndpoint[], hint: H
       : `{run_query} with {run_query.endpoint}=${id} and these IRIs, without SERVICE.`,
   );
 
-const isSomeComing = ({ hits, coming }: Answered): boolean =>
-  hits.some(({ id, federation }) => [id, ...(federation?.matching ?? [])].some((each) => coming.includes(each)));
+/** True while endpoints are being described that may come first: the best hit is one, has one, or is not described itself. */
+function mayChange({ coming }: Answered, best: LinkedEndpoint, unseen: LinkedEndpoint | undefined): boolean {
+  const isComing = [best.id, ...(best.federation?.matching ?? [])].some((id) => coming.includes(id));
+  const isOpen = best.isWeak || best.provenance !== undefined || unseen !== undefined;
+  return isComing || (isOpen && coming.length > 0);
+}
 
 const lookFirst = (hint: Hint): string | undefined =>
   hint(

@@ -1,4 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { countTokens } from "gpt-tokenizer";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../../support/eventually.ts";
 import { startService } from "../../support/running-service.ts";
@@ -100,6 +101,11 @@ describe.each<[string, Mode]>([
     expect(JSON.stringify(called.content)).toContain("people");
     expect(called.structuredContent).toMatchObject({ endpoints: [{}, {}] });
     expect(tools.filter(({ outputSchema }) => outputSchema === undefined)).toEqual([]);
+    // What it says beside the default hints, and the tokens of all, which are paid for in each conversation.
+    const hints = new Map(tools.map(({ name, annotations }) => [name, annotations]));
+    expect(hints.get("find_endpoints")).toEqual({ readOnlyHint: true, openWorldHint: false });
+    expect(hints.get("run_query")).toEqual({ readOnlyHint: true });
+    expect(countTokens(JSON.stringify(tools))).toBeLessThanOrEqual(1_120);
     const skill = await client.readResource({ uri: "fedway://skill" });
     expect(JSON.stringify(skill.contents)).toContain("run_query");
     const prompt = await client.getPrompt({ name: "answer_question", arguments: { question: "Who?" } });

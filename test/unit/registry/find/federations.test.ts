@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { findEndpoints } from "../../../../src/agent/tools/find-endpoints.ts";
 import { catalogEntry, createCatalog } from "../../../support/catalog-entry.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
@@ -193,5 +194,47 @@ describe("endpoints that have a question together", () => {
   it("are weak where they have like words only", async () => {
     const { endpoints } = await found("wages", []);
     expect(endpoints.map(({ isWeak }) => isWeak)).not.toContain(false);
+  });
+});
+
+describe("find_endpoints, while endpoints are being described", () => {
+  const nextFor = async (question: string, coming: readonly string[], described: readonly string[]) => {
+    const known = Object.entries(descriptions);
+    const entries = [
+      ...known.map(([id]) => catalogEntry(id, { title: id })),
+      catalogEntry("opera", { title: "Opera" }),
+    ];
+    const { finder } = describedModels({
+      entries,
+      descriptions: known.filter(([id]) => described.includes(id)),
+      catalog: createCatalog(entries, [], { publicUrl: "http://localhost", federations: [zoo] }),
+    });
+    onTestFinished(() => finder.close());
+    await finder.settled();
+    const tool = findEndpoints({ finder, due: { describedFirst: async () => coming } });
+    const hint = (sentence: string): string => sentence.replaceAll(/[{}]/g, "");
+    const { data } = await tool.call({ question }, { owner: "me", signal: new AbortController().signal, hint });
+    return String(data["next"]);
+  };
+
+  it.each([
+    ["a guess waits for any of them", "Which soprano sings?", ["weights"], ["names1", "keepers", "farm"], "Ask again"],
+    [
+      "so does a federation for its members",
+      "weight of each animal name",
+      ["weights"],
+      ["names1", "weights"],
+      "Ask again",
+    ],
+    ["a sure match of a described one does not", "price at the farm", ["weights"], ["farm"], "run_query"],
+    [
+      "nor does anything once all are described",
+      "weight of each animal name",
+      [],
+      Object.keys(descriptions),
+      "run_query",
+    ],
+  ])("%s", async (_name, question, coming, described, next) => {
+    expect(await nextFor(question, coming, described)).toContain(next);
   });
 });
