@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 /** A record without what depends on the moment: times, and what joins ask whom, whose order follows the first rows. */
-const lasting = ({ ms: _ms, calls, ...record }: QuestionRecord) => ({
+const lasting = ({ ms: _ms, calls = [], ...record }: QuestionRecord) => ({
   ...record,
   calls: calls.map(({ tool, query, outcome, code, rows, repairs }) => ({ tool, query, outcome, code, rows, repairs })),
 });

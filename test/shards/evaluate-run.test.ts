@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addEvaluate } from "../../shards/src/cli/evaluate-program.ts";
+import type { Scores } from "../../shards/src/evaluate/score/score-runs.ts";
 import type { QuestionRecord } from "../../shards/src/evaluate/records.ts";
 import { openPackage, type PackagedQuestion } from "../../shards/src/package/open-package.ts";
 import { makePackage } from "../support/benchmark-package.ts";
@@ -171,6 +172,64 @@ describe("a system behind the text2sparql API", () => {
       question: first?.question,
       dataset: "http://benchmark.example/federations/harbour",
     });
+  });
+});
+
+describe("a system that goes away", () => {
+  it("stops the run at three failures in a row; the next start asks these and the rest, and each counts once", async () => {
+    let isThere = false;
+    const server = createServer((_request, response) => {
+      response.writeHead(isThere ? 200 : 404, { "content-type": "application/json" }).end('{"query": "ASK {}"}');
+    });
+    const url = `${(await listening(server)).origin}/api`;
+    const out = join(newFolder(), "run");
+    const ids = questions.slice(0, 5).map(({ id }) => id);
+    const start = () =>
+      cli(["evaluate", "run", packaged, "--text2sparql", url, "--out", out, "-q", ...ids], {
+        plugins: [addEvaluate],
+        interrupted: signal,
+        fetch,
+      });
+    try {
+      expect(await start()).toMatchObject({
+        code: 1,
+        out: expect.stringContaining("2 not asked: the model or the service failed"),
+        err: expect.stringMatching(/3 of 3 questions were not answered, and 2 not asked: .*404/u),
+      });
+      isThere = true;
+      expect(await start()).toMatchObject({ code: 0, out: expect.stringContaining("5 submitted") });
+    } finally {
+      server.close();
+    }
+    expect((await recordsIn(out)).length).toBe(8);
+    const { code } = await cli(["evaluate", "score", packaged, out], { plugins: [addEvaluate], interrupted: signal });
+    expect(code).toBe(0);
+    const { systems } = JSON.parse(await readFile(join(out, "scores.json"), "utf8")) as Scores;
+    // Questions that were not to be asked are no errors.
+    expect(systems.map((system) => system.questions.map(({ question }) => question))).toEqual([ids]);
+  });
+});
+
+describe("a trace that is scored at once", () => {
+  it("knows nothing of calls that it does not have, and ranks nothing in one row", async () => {
+    const trace = join(newFolder(), "theirs.jsonl");
+    const [first] = questions;
+    await writeFile(trace, JSON.stringify({ id: first?.id, query: "ASK {}", turns: 2 }));
+    const out = join(newFolder(), "scores");
+    const score = (...words: string[]) =>
+      cli(["evaluate", "score", packaged, ...words], { plugins: [addEvaluate], interrupted: signal });
+    expect(await score("--trace", trace, "--out", out)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("theirs"),
+    });
+    const { systems } = JSON.parse(await readFile(join(out, "scores.json"), "utf8")) as Scores;
+    const [system] = systems;
+    expect(system?.questions.length).toBe(questions.length);
+    const values = system?.groups[0]?.metrics;
+    for (const name of ["consultation", "requests", "bytes", "corrections", "queries"])
+      expect([name, values?.[name]?.value]).toEqual([name, null]);
+    expect(await score()).toMatchObject({ code: 2, err: expect.stringContaining("name a run") });
+    expect(await score(out, "--trace", trace)).toMatchObject({ code: 2 });
   });
 });
 

@@ -22,6 +22,18 @@ const run = (out: string, ...words: readonly string[]) =>
 const goldOf = (question: string) =>
   benchmark.queries.get(benchmark.questions.find(({ id }) => id === question)?.query ?? "");
 
+it("lowers the budget of a question where the whole run may use less", async () => {
+  model.answer(perfectAgent(benchmark));
+  const words = ["--setup", "baseline", "-q", benchmark.questions[0]?.id ?? ""];
+  for (const least of [
+    ["--max-tokens", "5000"],
+    ["--max-cost", "0.05", "--price", "1/10"],
+  ]) {
+    const { code, out } = await run(join(newFolder(), "run"), ...words, ...least);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("1 submitted") });
+  }
+});
+
 describe("a setup", () => {
   it.each([
     [
@@ -58,13 +70,13 @@ describe("a setup", () => {
         tokens: { input: 200, output: 20, estimated: false },
         cost: 0.0004,
       });
-      const ran = record.calls.filter(({ query }) => query !== undefined);
+      const ran = (record.calls ?? []).filter(({ query }) => query !== undefined);
       expect(ran).toMatchObject([{ query: gold?.gold, outcome: "ok", requests: expect.any(Number), repairs: 0 }]);
       // A join without keys left asks the last shard nothing.
       const contacted = new Set(ran.flatMap(({ endpoints = [] }) => endpoints));
       expect(contacted.size).toBeGreaterThan(0);
       expect(contacted.isSubsetOf(new Set(gold?.endpoints))).toBe(true);
-      const called = new Set(record.calls.map(({ tool }) => tool));
+      const called = new Set((record.calls ?? []).map(({ tool }) => tool));
       expect(called.isSupersetOf(new Set(["model", "submit_final_query"]))).toBe(true);
       expect(called.has("find_endpoints")).toBe(setup === "full");
     }

@@ -103,9 +103,9 @@ const expected: Readonly<Record<string, string>> = {
     bytes 100, first-rows 250`, // From the call of the model at 0 to the end of the query that began at 200 and took 50.
   // The query is the first call: 50 ms after it begins.
   trivial: "all-endpoints 1, trivial 1, requests 6, bytes 10, tool-calls 0, model-calls 0, turns 1, first-rows 50",
-  // ages: one column for two, no row right. oldest: Ann, Bob for Bob; precision 1/2, recall 1, F1 2/3, rank 2.
+  // ages: one column for two, no row right. oldest: Ann, Bob for Bob; precision 1/2, recall 1, F1 2/3; one gold row has no rank.
   // Of the needed name and age, name was asked. The second of two queries names another endpoint and is empty.
-  narrow: `right 0, multiset 0, exact 0, precision 1/4, recall 1/2, f1 1/3, hit1 0, hit5 1/2, hit10 1/2, mrr 1/4, lucky -,
+  narrow: `right 0, multiset 0, exact 0, precision 1/4, recall 1/2, f1 1/3, hit1 0, hit5 0, hit10 0, mrr 0, lucky -,
     consultation 1/2, queries 2, switches 1, empty 1/2, requests 2, bytes 20, tool-calls 0, model-calls 0, turns 1, first-rows 50`,
   // Three times the same: two of three are repetitions.
   repeating: "queries 3, redundant 2/3, requests 3, bytes 30, tool-calls 0, model-calls 0, turns 1, first-rows 50",

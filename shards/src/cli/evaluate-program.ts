@@ -96,11 +96,19 @@ function addScoring(evaluate: Command, running: Running): void {
     .command("score")
     .description("score a run over the data of its package: scores.json, scores.csv and report.html, without a model")
     .argument("<package>", "folder of a package (fedway shards package)")
-    .argument("<run>", "folder of a run: run.json and runs.jsonl")
+    .argument("[run]", "folder of a run: run.json and runs.jsonl")
+    .option("--trace <file>", "instead of a run, what a foreign agent did as JSON Lines: id and query")
+    .option("--model-name <name>", "name of the agent of a trace in the scores (that of its file)")
+    .option("-o, --out <folder>", "folder of the scores (the run folder; of a trace none)")
     .option("--json", "the scores as JSON")
-    .addHelpText("after", () => examples("evaluate score .fedway/packages/harbour runs/agent"))
+    .addHelpText("after", () =>
+      examples(
+        "evaluate score .fedway/packages/harbour runs/agent",
+        "evaluate score .fedway/packages/harbour --trace agent.jsonl --out runs/agent",
+      ),
+    )
     .action(
-      running(async (io, ...[folder, run, how]: [string, string, object]) =>
+      running(async (io, ...[folder, run, how]: [string, string | undefined, object]) =>
         (await load()).runScore(io, [folder, run], how),
       ),
     );

@@ -5,7 +5,7 @@ import { withProgress } from "../../../src/cli/progress.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { serviceAsker } from "../evaluate/run/ask-service.ts";
 import { text2sparqlAsker } from "../evaluate/run/ask-text2sparql.ts";
-import { readTrace } from "../evaluate/run/read-trace.ts";
+import { readTrace, traceSetup } from "../evaluate/run/read-trace.ts";
 import { openRunFolder, type RunDescription } from "../evaluate/run/run-folder.ts";
 import { type Ask, type Asked, type Budget, runQuestions } from "../evaluate/run/run-questions.ts";
 import { askSetupOf, readSetup } from "../evaluate/setups/read-setup.ts";
@@ -73,6 +73,7 @@ async function askAll(io: CliIo, { benchmark, questions, options }: Run, asker: 
     package: { dataset: manifest.dataset, sha256: await packageChecksum(benchmark) },
     setup,
     model,
+    questions: questions.length === benchmark.questions.length ? undefined : questions.map(({ id }) => id),
     limits: { repeats, parallel, maxTokens, maxCost },
     versions: { fedway: io.version, node: process.version, package: manifest.engine.version },
   });
@@ -81,7 +82,7 @@ async function askAll(io: CliIo, { benchmark, questions, options }: Run, asker: 
   try {
     const result = await withProgress(io.stderr, (onProgress) => runQuestions({ ...running, onProgress }));
     await write(io.stdout, resultText(out, result));
-    if (result.failure !== undefined) throw unanswered(result.outcomes, result.failure);
+    if (result.failure !== undefined) throw unanswered(result, result.failure);
     return result.notAsked === 0 ? exitCodes.ok : exitCodes.failed;
   } finally {
     await folder.close();
@@ -105,7 +106,7 @@ async function withAsker(io: CliIo, run: Run, use: Use): Promise<number> {
   if (trace !== undefined) {
     const traces = await readTrace(trace, new Set(questions.map(({ id }) => id)));
     const ask = async ({ id }: { readonly id: string }): Promise<Asked> => traces.get(id) ?? notInTrace;
-    return use({ setup: { name: "trace" }, model: modelName ?? "unknown", ask, mostOfOne: nothing });
+    return use({ setup: { name: traceSetup }, model: modelName ?? "unknown", ask, mostOfOne: nothing });
   }
   if (text2sparql !== undefined) {
     const dataset = `${manifest.baseUrl}/federations/${manifest.dataset}`;
@@ -144,20 +145,24 @@ async function withModel(io: CliIo, { benchmark, options }: Run, use: Use): Prom
     FEDWAY_CHAT_MODEL: modelName,
     FEDWAY_CHAT_MODE: mode,
     FEDWAY_CHAT_PRICE: price ?? "",
-    FEDWAY_ASK_TOKENS: String(setup.limits.tokens),
+    FEDWAY_ASK_TOKENS: String(mostOfOne.tokens),
     FEDWAY_ASK_TIMEOUT_MS: String(setup.limits.timeoutMs),
   };
   return withPackageService(io, { benchmark, settings }, (url) => useAt(url, undefined));
 }
 
-/** Budget of one question. @throws UsageError where that is more than all may use, or unknown */
-function mostOf(tokens: number, { price, maxTokens, maxCost }: EvaluateRunOptions): Budget {
+/** Budget of one question: that of the setup, or less where all may not use as much. @throws UsageError where it is unknown */
+function mostOf(wanted: number, { price, maxTokens, maxCost, service }: EvaluateRunOptions): Budget {
   const prices = price?.split("/").map(Number) ?? [];
   if (maxCost !== undefined && prices.length === 0) throw new UsageError("--max-cost needs --price");
-  const cost = (tokens * Math.max(0, ...prices)) / 1e6;
-  if (tokens > (maxTokens ?? tokens) || cost > (maxCost ?? cost))
-    throw new UsageError(`one question may use ${tokens} tokens (cost ${cost}), which is more than the whole run may`);
-  return { tokens, cost };
+  const tokenPrice = Math.max(0, ...prices) / 1e6;
+  const affordable = maxCost === undefined || tokenPrice === 0 ? wanted : Math.floor(maxCost / tokenPrice);
+  const tokens = Math.min(wanted, maxTokens ?? wanted, affordable);
+  if (tokens < wanted && service !== undefined)
+    throw new UsageError(
+      `one question may use ${wanted} tokens (cost ${wanted * tokenPrice}), which is more than the whole run may; a running service keeps its own FEDWAY_ASK_TOKENS: lower that, and the setup's limit`,
+    );
+  return { tokens, cost: tokens * tokenPrice };
 }
 
 const nothing: Budget = { tokens: 0, cost: 0 };
@@ -166,22 +171,25 @@ const notInTrace: Asked = { ...missing, why: "The trace lacks this question." };
 
 type Result = Awaited<ReturnType<typeof runQuestions>>;
 
-/** The error of a run with questions that model or service failed at: they are in its records, and not asked again. */
-function unanswered(outcomes: Result["outcomes"], why: string): FedwayError {
+/** The error of a run with questions that model or service failed at. */
+function unanswered({ outcomes, notAsked }: Result, why: string): FedwayError {
   const failed = (outcomes["model-failed"] ?? 0) + (outcomes["service-failed"] ?? 0);
   const asked = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
-  return new FedwayError("MODEL_FAILED", `${failed} of ${asked} questions were not answered. The first: ${why}`, {
-    next: "Mend that, and start a new run: the failures are in the records of this one, whose questions are not asked again.",
+  const stopped = notAsked === 0 ? "" : `, and ${notAsked} not asked`;
+  return new FedwayError("MODEL_FAILED", `${failed} of ${asked} questions were not answered${stopped}: ${why}`, {
+    next: "Mend that, and start the run again: it asks these questions again, and keeps the others.",
   });
 }
 
-function resultText(folder: string, { outcomes, notAsked }: Result): string {
+function resultText(folder: string, { outcomes, notAsked, failure }: Result): string {
   const counted = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
+  const reason =
+    failure === undefined
+      ? "the budget has no room for another question. Raise it and run again."
+      : "the model or the service failed.";
   const lines = [
     counted.join(", "),
-    ...(notAsked === 0
-      ? []
-      : [`${notAsked} not asked: the budget has no room for another question. Raise it and run again.`]),
+    ...(notAsked === 0 ? [] : [`${notAsked} not asked: ${reason}`]),
     `The run is in ${oneLine(folder)}.`,
   ];
   return `${lines.join("\n")}\n`;

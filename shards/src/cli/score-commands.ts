@@ -4,39 +4,65 @@ import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "../../../src/cli/output.ts";
 import { withProgress } from "../../../src/cli/progress.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { makeFolder } from "../../../src/make-folder.ts";
 import { storeOpener } from "../../../src/hosting/file-store.ts";
 import { readBoundedFile } from "../bounded-file.ts";
 import { ablationOf } from "../evaluate/ablation/ablation.ts";
 import * as figures from "../evaluate/report/figures.ts";
 import { scorePage, type ScoreReport } from "../evaluate/report/score-page.ts";
+import { readTraceRuns } from "../evaluate/run/read-trace.ts";
+import { readRuns } from "../evaluate/score/read-runs.ts";
 import { type Comparison, compareSystems } from "../evaluate/score/summary.ts";
 import { isScores, type Scores, scoreRuns, type SystemScores } from "../evaluate/score/score-runs.ts";
 import { parsedAs } from "../guards.ts";
-import { openPackage } from "../package/open-package.ts";
+import { type BenchmarkPackage, openPackage } from "../package/open-package.ts";
 
 interface ShownHow {
   readonly json?: boolean;
   readonly html?: string;
 }
 
+interface ScoreOptions extends ShownHow {
+  /** Of a foreign agent, in the place of a run folder. */
+  readonly trace?: string;
+  readonly out?: string;
+  readonly modelName?: string;
+}
+
 /** A final query that takes longer, or whose answer is larger, is a fault of it; the memory is that of making the package. */
 const limits = { timeoutMs: 60_000, memoryMb: 3_584, maxAnswerBytes: 64 * 1024 * 1024 };
 
 /** `fedway evaluate score`. Resolves to the exit code. @throws FedwayError */
-export async function runScore(io: CliIo, [folder, run]: readonly [string, string], how: ShownHow): Promise<number> {
+export async function runScore(
+  io: CliIo,
+  [folder, run]: readonly [string, string | undefined],
+  { json: isJson = false, trace, out = run, modelName }: ScoreOptions,
+): Promise<number> {
+  if ((run === undefined) === (trace === undefined)) throw new UsageError("name a run, or the file of its --trace");
   const scoring = { openStore: storeOpener(limits), signal: io.interrupted };
+  const readOf = (pkg: BenchmarkPackage) =>
+    trace === undefined ? readRuns(run ?? "", pkg) : readTraceRuns(trace, pkg, modelName);
   const scores = await withProgress(io.stderr, (show) =>
-    scoreRuns(folder, run, { ...scoring, onProgress: (done, total) => show({ stage: "scoring", done, total }) }),
+    scoreRuns(folder, readOf, { ...scoring, onProgress: (done, total) => show({ stage: "scoring", done, total }) }),
   );
+  const report = reportOf([scores], [out ?? trace ?? ""]);
+  if (out !== undefined) await writeScores(out, scores, scorePage(report));
+  const place =
+    out === undefined
+      ? "--out FOLDER keeps the scores and a page."
+      : `The page is ${oneLine(join(out, "report.html"))}.`;
+  await (isJson ? writeJson(io, scores) : write(io.stdout, `${reportText(report)}${place}\n`));
+  return exitCodes.ok;
+}
+
+async function writeScores(folder: string, scores: Scores, page: string): Promise<void> {
+  await makeFolder(folder);
   const files = {
     "scores.json": `${JSON.stringify(scores, undefined, 2)}\n`,
     "scores.csv": figures.scoresCsv(scores.systems),
-    "report.html": scorePage(reportOf([scores], [run])),
+    "report.html": page,
   };
-  for (const [name, text] of Object.entries(files)) await writeOutputFile(join(run, name), Buffer.from(text));
-  const text = `${reportText(reportOf([scores], [run]))}The page is ${oneLine(join(run, "report.html"))}.\n`;
-  await (how.json === true ? writeJson(io, scores) : write(io.stdout, text));
-  return exitCodes.ok;
+  for (const [name, text] of Object.entries(files)) await writeOutputFile(join(folder, name), Buffer.from(text));
 }
 
 /** `fedway evaluate report`. */

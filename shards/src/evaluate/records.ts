@@ -52,14 +52,18 @@ export interface QuestionRecord {
   readonly why?: string | undefined;
   /** The submitted query, else the last one that was run; null without any. */
   readonly final: string | null;
-  /** In order. */
-  readonly calls: readonly CallRecord[];
+  /** In order; absent where a foreign trace does not say. */
+  readonly calls?: readonly CallRecord[] | undefined;
   readonly turns: number;
   readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean };
   /** In the currency of the configured price; null without one. */
   readonly cost: number | null;
   readonly ms: number;
 }
+
+/** True if the model or the service failed, which says nothing of how the question would be answered. */
+export const isFailure = ({ outcome }: { readonly outcome: QuestionOutcome }): boolean =>
+  outcome === "model-failed" || outcome === "service-failed";
 
 const isString = (value: unknown): value is string => typeof value === "string";
 export const isAmount = (value: unknown): value is number =>

@@ -36,7 +36,7 @@ export async function runEvaluateBench({ quick }: { readonly quick: boolean }): 
       if (code !== 0) throw new Error(err);
       const records = await recordsIn(out);
       const tookMs = ((performance.now() - startedMs) * parallel) / records.length;
-      const inside = records.map(({ calls }) => Math.max(...calls.map(({ atMs, ms }) => atMs + ms)));
+      const inside = records.map(({ calls = [] }) => Math.max(...calls.map(({ atMs, ms }) => atMs + ms)));
       const added = records.map(({ ms }, at) => ms - (inside[at] ?? 0)).toSorted((one, other) => one - other);
       const mean = (numbers: readonly number[]): number =>
         numbers.reduce((sum, each) => sum + each, 0) / numbers.length;

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
 import {
@@ -11,6 +12,8 @@ import {
   optional,
   parsedAs,
 } from "../../guards.ts";
+import type { BenchmarkPackage } from "../../package/open-package.ts";
+import type { Runs } from "../score/read-runs.ts";
 import { callFields, type CallRecord, isAmount } from "../records.ts";
 import type { Asked } from "./run-questions.ts";
 
@@ -66,20 +69,34 @@ export async function readTrace(path: string, questions: ReadonlySet<string>): P
   return traces;
 }
 
+/** The same as the runs of a system, by the name of its model or of the file. @throws FedwayError as `readTrace` */
+export async function readTraceRuns(path: string, { questions }: BenchmarkPackage, name?: string): Promise<Runs> {
+  const who = { setup: traceSetup, model: name ?? basename(path).replace(/\.[a-z]+$/iu, "") };
+  const traces = await readTrace(path, new Set(questions.map(({ id }) => id)));
+  const records = Array.from(traces, ([question, asked]) => ({ question, ...who, repeat: 0, ...asked }));
+  return { folder: path, settings: who, records };
+}
+
+/** The setup of agents that are known by their traces alone. */
+export const traceSetup = "trace";
+
 function traceOf(line: Guarded<typeof isLine>): Asked | undefined {
-  const { calls = [], turns = 0, tokens, cost = null, ms = 0 } = line;
-  if (calls.length > mostCalls || !calls.every(isCall)) return undefined;
+  const { calls, turns = 0, tokens, cost = null, ms = 0 } = line;
+  if (calls !== undefined && !areCalls(calls)) return undefined;
   const final = [line.final, line.query, line.generated].find((query) => query?.trim()) ?? null;
   return {
     outcome: final === null ? "no-query" : "submitted",
     final,
-    calls: calls.map(callOf),
+    calls: calls?.map(callOf),
     turns,
     tokens: { ...(tokens ?? { input: 0, output: 0 }), estimated: tokens === undefined },
     cost,
     ms,
   };
 }
+
+const areCalls = (calls: readonly unknown[]): calls is readonly Guarded<typeof isCall>[] =>
+  calls.length <= mostCalls && calls.every(isCall);
 
 /** The call without fields that records do not have. */
 const callOf = ({ tool, atMs = 0, ms = 0, ...call }: Guarded<typeof isCall>): CallRecord => {

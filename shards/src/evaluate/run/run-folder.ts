@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { makeFolder } from "../../../../src/make-folder.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { type Guard, isCount, isObject, isShape, isText, parsedAs } from "../../guards.ts";
+import { type Guard, isCount, isListOf, isObject, isShape, isText, parsedAs } from "../../guards.ts";
 import { lockTarget } from "../../target-lock.ts";
 import type { QuestionRecord } from "../records.ts";
 
@@ -14,6 +14,8 @@ export interface RunDescription {
   readonly package: { readonly dataset: string; readonly sha256: string };
   readonly setup: { readonly name: string };
   readonly model: string;
+  /** Ids of those that are asked, those of earlier starts included; absent: all of the package. */
+  readonly questions?: readonly string[] | undefined;
   /** Of the first start; another start may have others. */
   readonly limits: object;
   readonly versions: { readonly fedway: string; readonly node: string; readonly package: string };
@@ -60,17 +62,24 @@ export async function openLines<Line>(folder: string, run: RunDescription, holds
 async function describe(folder: string, run: RunDescription): Promise<void> {
   const path = join(folder, "run.json");
   const text = await readFile(path, "utf8").catch(() => undefined);
-  if (text === undefined) {
-    await writeFile(`${path}.new`, `${JSON.stringify({ ...format, ...run }, undefined, 2)}\n`);
+  const describeAs = async (described: object): Promise<void> => {
+    await writeFile(`${path}.new`, `${JSON.stringify(described, undefined, 2)}\n`);
     return rename(`${path}.new`, path);
-  }
+  };
+  if (text === undefined) return describeAs({ ...format, ...run });
   const found = parsedAs(text, isObject);
   if (found?.["format"] !== format.format || found["version"] !== format.version)
     throw invalid(folder, "its run.json is not that of a run of version 1");
   for (const part of ["package", "setup", "model"] as const)
     if (!isDeepStrictEqual(found[part], JSON.parse(JSON.stringify(run[part]))))
       throw invalid(folder, `its run is of another ${part}`);
+  const before = found["questions"];
+  if (!isIds(before)) return;
+  const questions = run.questions && [...new Set([...before, ...run.questions])];
+  if (questions?.length !== before.length) await describeAs({ ...found, questions });
 }
+
+const isIds = isListOf(isText);
 
 async function wholeRecords<Line>(folder: string, path: string, holds: Guard<Line>): Promise<readonly Line[]> {
   const size = await stat(path).then(

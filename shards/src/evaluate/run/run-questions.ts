@@ -1,5 +1,5 @@
 import type { BenchmarkPackage, PackagedQuestion } from "../../package/open-package.ts";
-import type { QuestionOutcome, QuestionRecord } from "../records.ts";
+import { isFailure, type QuestionOutcome, type QuestionRecord } from "../records.ts";
 import type { RunFolder } from "./run-folder.ts";
 import { sleep, steadyClock } from "../../../../src/clock.ts";
 
@@ -38,39 +38,48 @@ interface RunProgress {
 }
 
 /**
- * Asks each question that has no record, and writes its record. A question begins only where the budget has room for all that it
- * may use, so that no question is cut short by those before it, and the budget is never exceeded.
- * @returns outcomes, how many questions were not asked for want of budget, and why the first failed that the model failed at
+ * Asks each question that has no record, or one of a failure, and writes its record. A question begins only where the budget has room
+ * for all that it may use, so that no question is cut short by those before it, and the budget is never exceeded. Where the model or
+ * the service failed at three questions in a row, no further one is asked.
+ * @returns outcomes, how many questions were not asked, and why the first failed that the model failed at
  * @throws what `ask` throws, after the questions under way were given up
  */
 export async function runQuestions(run: QuestionRun) {
   const { folder, questions, repeats, who, ask, budget, mostOfOne, onProgress } = run;
   const failed = new AbortController();
   const signal = AbortSignal.any([run.signal, failed.signal]);
-  const done = new Set(folder.records.map(({ question, repeat }) => JSON.stringify([question, repeat])));
+  const answered = new Map(
+    folder.records
+      .filter((record) => !isFailure(record))
+      .map((record) => [JSON.stringify([record.question, record.repeat]), record]),
+  );
   const all = Array.from({ length: repeats }, (_, repeat) =>
     questions.map((question) => ({ question, repeat })),
   ).flat();
-  const waiting = all.filter(({ question, repeat }) => !done.has(JSON.stringify([question.id, repeat])));
-  const total = folder.records.length + waiting.length;
+  const waiting = all.filter(({ question, repeat }) => !answered.has(JSON.stringify([question.id, repeat])));
+  const total = answered.size + waiting.length;
   const used = { tokens: 0, cost: 0 };
   const outcomes: Partial<Record<QuestionOutcome, number>> = {};
   let running = 0;
   let failure: string | undefined;
-  const count = ({ outcome, why, tokens, cost }: Asked): void => {
-    if (outcome === "model-failed" || outcome === "service-failed") failure ??= why ?? "It did not say why.";
+  let failuresInRow = 0;
+  const count = (asked: Asked): void => {
+    const { outcome, why, tokens, cost } = asked;
+    if (isFailure(asked)) failure ??= why ?? "It did not say why.";
+    failuresInRow = isFailure(asked) ? failuresInRow + 1 : 0;
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     used.tokens += tokens.input + tokens.output;
     used.cost += cost ?? 0;
     onProgress({ stage: "asking", done: total - waiting.length - running, total, figures: outcomes });
   };
-  folder.records.forEach(count);
+  for (const record of answered.values()) count(record);
+  const isStopped = (): boolean => failuresInRow >= mostFailuresInRow;
   const hasRoom = (): boolean =>
     used.tokens + (running + 1) * mostOfOne.tokens <= budget.tokens &&
     used.cost + (running + 1) * mostOfOne.cost <= budget.cost;
   const work = async (): Promise<void> => {
     // One that finds no room ends: those under way go on when they have given back what they did not use.
-    while (waiting.length > 0 && hasRoom()) {
+    while (waiting.length > 0 && !isStopped() && hasRoom()) {
       signal.throwIfAborted();
       const [next] = waiting.splice(0, 1);
       if (next === undefined) return;
@@ -92,6 +101,9 @@ export async function runQuestions(run: QuestionRun) {
   await Promise.all(workers);
   return { outcomes, failure, notAsked: waiting.length };
 }
+
+/** The model or the service is not there then. */
+const mostFailuresInRow = 3;
 
 /** Waits before another try. */
 const retryMs = [1_000, 5_000] as const;

@@ -15,26 +15,41 @@ export interface Accuracy {
   readonly precision: number;
   readonly recall: number;
   readonly f1: number;
-  /** By the first gold row; in answers without an order what a random order gives on average. */
-  readonly hit1: number;
-  readonly hit5: number;
-  readonly hit10: number;
-  readonly mrr: number;
+  /**
+   * By the first gold row; in answers without an order what a random order gives on average. Null where the gold answer has one row
+   * or none, which leaves nothing to rank.
+   */
+  readonly hit1: number | null;
+  readonly hit5: number | null;
+  readonly hit10: number | null;
+  readonly mrr: number | null;
 }
 
 const noRows = { precision: 0, recall: 0, f1: 0 };
 const allRows = { precision: 1, recall: 1, f1: 1 };
 const fullAccuracy: Accuracy = { set: true, multiset: true, exact: true, ...allRows, ...ranked([true], true) };
 
-/** Of a question without an answer, or without one of the gold answer's kind. */
-export const noAccuracy: Accuracy = { set: false, multiset: false, exact: false, ...noRows, ...ranked([], true) };
+/** Of a question without an answer. */
+export const noAccuracyOf = (gold: GoldAnswer): Accuracy =>
+  isRanked(gold) ? noAccuracy : { ...noAccuracy, ...unranked };
+
+/** Also of an answer of another kind than the gold one. */
+const noAccuracy: Accuracy = { set: false, multiset: false, exact: false, ...noRows, ...ranked([], true) };
 
 /** Compares an answer with the gold answer, with the nearest one where several are right. */
 export function accuracyOf({ alternatives = [], ...gold }: GoldAnswer, answer: Answer): Accuracy {
-  return alternatives
+  const best = alternatives
     .map((each) => accuracyOfOne(each, answer))
-    .reduce((best, each) => (rank(each) > rank(best) ? each : best), accuracyOfOne(gold, answer));
+    .reduce((better, each) => (rank(each) > rank(better) ? each : better), accuracyOfOne(gold, answer));
+  return isRanked(gold) ? best : { ...best, ...unranked };
 }
+
+function isRanked(gold: GoldAnswer): boolean {
+  if (gold.kind === "bindings") return gold.rows.length > 1;
+  return gold.kind === "graph" && gold.triples.length > 1;
+}
+
+const unranked = { hit1: null, hit5: null, hit10: null, mrr: null };
 
 function accuracyOfOne(gold: GoldAnswer, answer: Answer): Accuracy {
   if (answer.kind !== gold.kind) return noAccuracy;

@@ -75,7 +75,10 @@ export function ratiosOf(score: QuestionScore): Ratios {
   const { right, final, tokens } = score;
   const submitted = score.outcome === "submitted";
   const { set: _, ...accuracies } = final.accuracy ?? {};
-  const accuracy = Object.entries(accuracies).map(([id, value]) => [id, one(submitted && value)]);
+  const accuracy = Object.entries(accuracies).map(([id, value]) => [
+    id,
+    one(value === null ? null : submitted && value),
+  ]);
   return {
     right: one(right),
     ...Object.fromEntries(accuracy),

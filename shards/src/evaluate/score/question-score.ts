@@ -27,7 +27,7 @@ export interface QuestionScore extends Omit<QuestionRecord, "calls" | "final" | 
   readonly turns: number | null;
   readonly ms: number | null;
   readonly tokens: QuestionRecord["tokens"] | null;
-  /** Null without any call: of traces that have none, and of missing records. */
+  /** Null where calls are not known: of traces without them, and of missing records. */
   readonly figures: Figures | null;
   /** Queries by fault; right ones are not included. */
   readonly faults: Readonly<Partial<Record<QueryFault, number>>>;
@@ -52,10 +52,8 @@ interface ScoredQuestion {
 
 /** Scores what an agent did for a question, and its final query as it was judged. */
 export function questionScore(record: QuestionRecord, final: JudgedFinal, of: ScoredQuestion): QuestionScore {
-  const { calls, final: _, turns, ms, tokens, ...own } = record;
+  const { calls = noCalls, final: _, turns, ms, tokens, ...own } = record;
   const read = calls.map((call) => ({ call, ...readCall(call, of.targets) }));
-  const faults: Partial<Record<QueryFault, number>> = {};
-  for (const { fault } of read) if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
   return {
     ...own,
     right: final.accuracy === undefined ? null : own.outcome === "submitted" && final.accuracy.set,
@@ -64,13 +62,22 @@ export function questionScore(record: QuestionRecord, final: JudgedFinal, of: Sc
     turns: turns || null,
     ms: ms || null,
     tokens: tokens.estimated && tokens.input + tokens.output === 0 ? null : tokens,
-    figures: calls.length === 0 && turns === 0 ? null : figuresOf(read, of),
-    faults,
-    toolErrors: calls.filter((call) => call.query === undefined && call.outcome === "failed").length,
+    figures: calls === noCalls || calls.length + turns === 0 ? null : figuresOf(read, of),
+    faults: faultsOf(read),
+    toolErrors: read.filter(({ call }) => call.query === undefined && call.outcome === "failed").length,
   };
 }
 
+/** Of a record that does not say what was called. */
+const noCalls: readonly CallRecord[] = [];
+
 type ReadCall = ReturnType<typeof readCall> & { readonly call: CallRecord };
+
+function faultsOf(read: readonly ReadCall[]): QuestionScore["faults"] {
+  const faults: Partial<Record<QueryFault, number>> = {};
+  for (const { fault } of read) if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
+  return faults;
+}
 
 function figuresOf(read: readonly ReadCall[], { pkg, query: { touched } }: ScoredQuestion): Figures {
   const ids = new Map(pkg.endpoints.flatMap(({ id, entry }) => [[entry, id] as const, [id, id] as const]));

@@ -4,7 +4,7 @@ import { parsedJson } from "../../../../src/values.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
 import { faultIn, type Guard, isCount, isFlag, isListOf, isObject, isOneOf, isText, optional } from "../../guards.ts";
 import type { BenchmarkPackage } from "../../package/open-package.ts";
-import { callFields, isAmount, type QuestionRecord } from "../records.ts";
+import { callFields, isAmount, isFailure, type QuestionRecord } from "../records.ts";
 
 /** A folder of runs: `run.json`, and the lines of `runs.jsonl`. */
 export interface Runs {
@@ -22,8 +22,7 @@ export async function readRuns(folder: string, { questions }: BenchmarkPackage):
   const settings = parsedJson(await textOf(folder, "run.json"));
   if (!isObject(settings)) throw invalid(folder, "run.json is not a JSON object");
   const known = new Set(questions.map(({ id }) => id));
-  const places = new Map<string, number>();
-  const records: QuestionRecord[] = [];
+  const records = new Map<string, { readonly record: QuestionRecord; readonly line: number }>();
   for (const [at, line] of (await textOf(folder, "runs.jsonl")).split("\n").entries()) {
     if (line.trim() === "") continue;
     const fault = (why: string): FedwayError => invalid(folder, `runs.jsonl, line ${at + 1} ${why}`);
@@ -34,12 +33,13 @@ export async function readRuns(folder: string, { questions }: BenchmarkPackage):
     const { question, setup, model, repeat } = record;
     if (!known.has(question)) throw fault(`is of the question "${question}", which the package does not have`);
     const key = JSON.stringify([question, setup, model, repeat]);
-    const first = places.get(key);
-    if (first !== undefined) throw fault(`repeats line ${first}: the same question, setup, model and repeat`);
-    places.set(key, at + 1);
-    records.push(record);
+    const first = records.get(key);
+    // What failed is asked again.
+    if (first !== undefined && !isFailure(first.record))
+      throw fault(`repeats line ${first.line}: the same question, setup, model and repeat`);
+    records.set(key, { record, line: at + 1 });
   }
-  return { folder, settings, records };
+  return { folder, settings, records: Array.from(records.values(), ({ record }) => record) };
 }
 
 const isString = (value: unknown): value is string => typeof value === "string";
@@ -61,7 +61,7 @@ const recordFields = {
   ),
   why: optional(isString),
   final: or(isString),
-  calls: isListOf(isObject),
+  calls: optional(isListOf(isObject)),
   turns: isCount,
   tokens: (value: unknown): value is QuestionRecord["tokens"] =>
     isObject(value) && faultIn(value, tokenFields) === undefined,
@@ -70,9 +70,9 @@ const recordFields = {
 };
 const timedFields = { ...callFields, atMs: isAmount, ms: isAmount };
 
-const isRecord = (value: object): value is QuestionRecord => "calls" in value;
+const isRecord = (value: object): value is QuestionRecord => "question" in value;
 
-function faultInCalls({ calls }: QuestionRecord): string | undefined {
+function faultInCalls({ calls = [] }: QuestionRecord): string | undefined {
   const at = calls.findIndex((call) => faultIn({ ...call }, timedFields) !== undefined);
   if (at < 0) return undefined;
   return `calls[${at}].${faultIn({ ...calls[at] }, timedFields)}`;

@@ -8,10 +8,10 @@ import { openWholeStore, type WholeStore, type Opening } from "../../package/who
 import type { OpenStore } from "../../verify/answer-store.ts";
 import { type Ablation, ablationOf } from "../ablation/ablation.ts";
 import { missing, type QuestionRecord } from "../records.ts";
-import { accuracyOf, noAccuracy } from "./accuracy.ts";
+import { accuracyOf, noAccuracyOf } from "./accuracy.ts";
 import { answerFinal, readFinal, type Targets } from "./final-query.ts";
 import { type JudgedFinal, type QuestionScore, questionScore } from "./question-score.ts";
-import { readRuns, type Runs } from "./read-runs.ts";
+import type { Runs } from "./read-runs.ts";
 import { type GroupSummary, summariesOf, toolsOf } from "./summary.ts";
 import { parseQuery } from "../../../../src/sparql/query.ts";
 import { type GoldAnswer, findGoldAnswer } from "../../package/gold-answer.ts";
@@ -63,11 +63,16 @@ interface Scoring {
 
 /**
  * Scores runs over the data of their package, without a service and without a model.
+ * @param readOf `readRuns` of a folder, or `readTraceRuns` of a file
  * @throws FedwayError `REQUEST_INVALID`: a package or runs that cannot be read, runs of another package; the signal's reason
  */
-export async function scoreRuns(packageFolder: string, runFolder: string, scoring: Scoring): Promise<Scores> {
+export async function scoreRuns(
+  packageFolder: string,
+  readOf: (pkg: BenchmarkPackage) => Promise<Runs>,
+  scoring: Scoring,
+): Promise<Scores> {
   const pkg = await openPackage(packageFolder);
-  const runs = await readRuns(runFolder, pkg);
+  const runs = await readOf(pkg);
   const sha256 = await packageChecksum(pkg);
   refuseOtherPackage(runs, sha256);
   const { dataset, title, engine } = pkg.manifest;
@@ -98,9 +103,11 @@ function refuseOtherPackage({ folder, settings: { package: of } }: Runs, sha256:
   });
 }
 
-/** The records in the order of the questions; a question without one counts as asked without success. */
-function withMissing({ questions }: BenchmarkPackage, { records, settings }: Runs): readonly QuestionRecord[] {
-  const { setup, model } = settings;
+/** The records in the order of the questions; one that was to be asked and has none counts as asked without success. */
+function withMissing(pkg: BenchmarkPackage, { records, settings }: Runs): readonly QuestionRecord[] {
+  const { setup, model, questions: chosen } = settings;
+  const wanted = new Set(Array.isArray(chosen) ? [...chosen, ...records.map(({ question }) => question)] : []);
+  const questions = Array.isArray(chosen) ? pkg.questions.filter(({ id }) => wanted.has(id)) : pkg.questions;
   const name = isObject(setup) ? setup["name"] : setup;
   const described = typeof name === "string" && typeof model === "string" ? [{ setup: name, model }] : [];
   const known = records.length > 0 ? records : described;
@@ -179,9 +186,9 @@ async function judge(
   gold: NonNullable<ReturnType<BenchmarkPackage["queries"]["get"]>>["answer"],
   { store, targets, signal }: { readonly store: WholeStore; readonly targets: Targets; readonly signal: AbortSignal },
 ): Promise<JudgedFinal> {
-  if (final === null) return { accuracy: gold && noAccuracy };
+  if (final === null) return { accuracy: gold && noAccuracyOf(gold) };
   const found = await answerFinal(readFinal(final, targets), { store, signal });
-  if ("fault" in found) return { accuracy: gold && noAccuracy, fault: found.fault, why: found.why };
+  if ("fault" in found) return { accuracy: gold && noAccuracyOf(gold), fault: found.fault, why: found.why };
   return { accuracy: gold && accuracyOf(gold, found) };
 }
 
