@@ -99,6 +99,7 @@ export const errorCatalog = {
   ENDPOINT_REFUSED: upstream(502, "The endpoint refused the request", false),
   ENDPOINT_RATE_LIMITED: upstream(503, "The endpoint asks to be left alone for a while", true),
   ENDPOINT_FAILED: upstream(502, "The endpoint failed", true),
+  ENDPOINT_DATA_INVALID: upstream(502, "The endpoint's data cannot be loaded", false),
   ENDPOINT_NOT_SPARQL: upstream(502, "The endpoint did not answer with SPARQL results", false),
   ENDPOINT_MALFORMED: upstream(502, "The endpoint's answer is malformed", false),
   ENDPOINT_PARTIAL: upstream(502, "The endpoint gave only part of the answer", true),

@@ -40,6 +40,14 @@ export function refusedQuery(message: string, { endpoint, query }: FailedQuery):
   );
 }
 
+/** The error for data that no store loads as they are, with the reason. */
+export const unfitData = (reason: string, endpoint: string): FedwayError =>
+  new FedwayError(
+    "ENDPOINT_DATA_INVALID",
+    `The data of the hosted endpoint ${endpoint} cannot be loaded: ${shorten(reason.replace(/\.$/u, ""))}.`,
+    { where: { endpoint }, next: "Build its data again, or get them anew." },
+  );
+
 /** The error for a query whose thread is gone. */
 export function lostStore(lost: unknown, endpoint: string, memoryMb: number): FedwayError {
   const message =

@@ -2,7 +2,7 @@ import { sleep, steadyClock } from "../clock.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { Threads } from "../workers/threads.ts";
 import type { HostedJob } from "./hosted-endpoint.ts";
-import { lostStore, refusedQuery, StoreLost, tooLarge } from "./store-errors.ts";
+import { lostStore, refusedQuery, StoreLost, tooLarge, unfitData } from "./store-errors.ts";
 import type { HostedSource, LiveSource, StoreBoot, StoreReply, StoreTask } from "./store-thread.ts";
 
 /** Options of `StoreRunner`. */
@@ -63,7 +63,7 @@ export class StoreRunner {
   #memoryBytes = 0;
   /** Memory of the store when it had its data. */
   #loadedBytes = 0;
-  #downUntilMs = 0;
+  #down: { readonly untilMs: number; readonly unfit?: FedwayError | undefined } = { untilMs: 0 };
 
   constructor(options: StoreRunnerOptions) {
     this.#options = options;
@@ -100,9 +100,7 @@ export class StoreRunner {
     const isEmpty = this.#filled !== thread;
     try {
       for await (const update of source.updates(isEmpty)) {
-        const reply = await thread.run(update);
-        if (reply.kind === "crashed") throw new StoreLost(reply.cause, reply.message);
-        this.#memoryBytes = reply.memoryBytes;
+        this.#memoryBytes = this.#memoryAfter(await thread.run(update));
       }
       if (isEmpty) this.#loadedBytes = this.#memoryBytes;
       this.#filled = thread;
@@ -126,22 +124,23 @@ export class StoreRunner {
     return this.release();
   }
 
-  /** @throws FedwayError `ENDPOINT_FAILED` while the endpoint is down */
+  /** @throws FedwayError `ENDPOINT_FAILED` while the endpoint is down; `ENDPOINT_DATA_INVALID` */
   async #loaded(): Promise<StoreThread> {
     this.#closing.signal.throwIfAborted();
     if (this.#thread?.isOver === false) return this.#thread;
-    const restMs = this.#downUntilMs - steadyClock.now();
-    if (restMs > 0) throw this.#downError(restMs);
+    const restMs = this.#down.untilMs - steadyClock.now();
+    if (restMs > 0) throw this.#down.unfit ?? this.#downError(restMs);
     const { attempts, delayMs, cooldownMs } = this.#settings.restart;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#start();
       } catch (cause) {
         this.#closing.signal.throwIfAborted();
-        if (attempt < attempts) await this.#pause(delayMs * 2 ** (attempt - 1));
+        const unfit = cause instanceof FedwayError && cause.code === "ENDPOINT_DATA_INVALID" ? cause : undefined;
+        if (attempt < attempts && unfit === undefined) await this.#pause(delayMs * 2 ** (attempt - 1));
         else {
-          this.#downUntilMs = steadyClock.now() + cooldownMs;
-          throw this.#downError(cooldownMs, cause);
+          this.#down = { untilMs: steadyClock.now() + cooldownMs, unfit };
+          throw unfit ?? this.#downError(cooldownMs, cause);
         }
       }
     }
@@ -165,10 +164,8 @@ export class StoreRunner {
     this.#memoryBytes = 0;
     const timer = setTimeout(() => void thread.close(), this.#settings.startTimeoutMs);
     try {
-      const reply = await thread.run("load");
-      if (reply.kind === "crashed") throw new StoreLost(reply.cause, reply.message);
-      this.#memoryBytes = reply.memoryBytes;
-      this.#loadedBytes = reply.memoryBytes;
+      this.#memoryBytes = this.#memoryAfter(await thread.run("load"));
+      this.#loadedBytes = this.#memoryBytes;
       return thread;
     } catch (error) {
       await this.release();
@@ -176,6 +173,13 @@ export class StoreRunner {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** @throws FedwayError for data that no attempt can load; StoreLost */
+  #memoryAfter(reply: StoreReply): number {
+    if (reply.kind === "crashed") throw new StoreLost(reply.cause, reply.message);
+    if (reply.kind === "unfit") throw unfitData(reply.message, this.#options.id);
+    return reply.memoryBytes;
   }
 
   #pause(ms: number): Promise<void> {
@@ -214,7 +218,7 @@ export class StoreRunner {
   #deliver(reply: StoreReply, job: HostedJob): boolean {
     const { id, maxAnswerBytes } = this.#options;
     if (reply.kind === "crashed") return this.#lose(new StoreLost(reply.cause, reply.message), job);
-    this.#memoryBytes = reply.memoryBytes;
+    this.#memoryBytes = this.#memoryAfter(reply);
     if (reply.kind === "answer") {
       const { buffer, byteOffset, byteLength } = reply.body;
       job.succeed({

@@ -7,8 +7,10 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { workerData } from "node:worker_threads";
 import { gunzipSync } from "node:zlib";
+import { FedwayError } from "../errors/fedway-error.ts";
 import { serveTasks } from "../workers/threads.ts";
 import { hasDatasetClause } from "./query-form.ts";
+import { SpelledData } from "./spelled-data.ts";
 import { answerCapture, capWasmMemory } from "./wasm-limits.ts";
 
 /** A file of N-Triples or N-Quads, `.gz` where compressed. */
@@ -28,6 +30,8 @@ export type HostedSource =
       readonly kind: "files";
       readonly files: readonly DataFile[];
       readonly bytes: number;
+      /** Different statements in them; a store that has another number of them does not answer. Absent: not checked. */
+      readonly triples?: number | undefined;
     };
 
 /** The triples of one named graph in the place of those that it had, as N-Quads; none remove it. */
@@ -71,7 +75,7 @@ interface StoreQuery {
 /** `load` comes first and once. */
 export type StoreTask = "load" | GraphUpdate | StoreQuery;
 
-/** `memoryBytes` is what the store holds. After `crashed` the thread is of no further use. */
+/** `memoryBytes` is what the store holds. After `crashed` and `unfit`, a fault of the data, the thread is of no further use. */
 export type StoreReply =
   | ((
       | { readonly kind: "loaded" }
@@ -79,11 +83,8 @@ export type StoreReply =
       | { readonly kind: "refused"; readonly message: string }
       | { readonly kind: "too-large"; readonly bytes: number }
     ) & { readonly memoryBytes: number })
-  | {
-      readonly kind: "crashed";
-      readonly cause: "memory" | "trap";
-      readonly message: string;
-    };
+  | { readonly kind: "crashed"; readonly cause: "memory" | "trap"; readonly message: string }
+  | { readonly kind: "unfit"; readonly message: string };
 
 const maxMessageLength = 2_000;
 const boot: StoreBoot = workerData;
@@ -103,6 +104,7 @@ const { memory } = oxigraph.initSync({
 });
 const memoryBytes = (): number => memory.buffer.byteLength;
 const store = new oxigraph.Store();
+const spelled = new SpelledData();
 
 /** A trap leaves the WebAssembly instance in an unknown state. */
 function crashed(thrown: unknown): StoreReply {
@@ -119,13 +121,26 @@ function crashed(thrown: unknown): StoreReply {
 const ownErrors: ReadonlySet<unknown> = new Set([Error.prototype, URIError.prototype]);
 const isOwnError = (thrown: unknown): thrown is Error => ownErrors.has(Object.getPrototypeOf(thrown));
 
+/** Fault of the data. */
+class Unfit extends Error {
+  override readonly name = "Unfit";
+}
+
 function textOf({ path, sha256 }: DataFile): string {
-  const bytes = readFileSync(path);
+  const bytes = bytesOf(path);
   if (sha256 !== undefined && createHash("sha256").update(bytes).digest("hex") !== sha256) {
-    throw new Error("The file has changed since it was written.");
+    throw new Unfit("a file has changed since it was written");
   }
   // A longer text does not fit into the store either.
   return (path.endsWith(".gz") ? gunzipSync(bytes, { maxOutputLength: boot.memoryBytes }) : bytes).toString();
+}
+
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new Unfit("a file is missing, or may not be read", { cause });
+  }
 }
 
 const isTooLong = (thrown: unknown): boolean =>
@@ -135,8 +150,12 @@ function load({ source }: StoreBoot): StoreReply {
   if (source === undefined) return { kind: "loaded", memoryBytes: memoryBytes() };
   if (source.kind === "text") return loadText(source.text);
   try {
-    return loadText(source.files.map(textOf).join("\n"));
+    const reply = loadText(source.files.map(textOf).join("\n"));
+    const { triples = store.size } = source;
+    if (reply.kind !== "loaded" || store.size === triples) return reply;
+    return { kind: "unfit", message: `the store has ${store.size} statements where the files have ${triples}` };
   } catch (thrown) {
+    if (thrown instanceof Unfit) return { kind: "unfit", message: thrown.message };
     if (!isTooLong(thrown)) throw thrown;
     return {
       kind: "crashed",
@@ -149,10 +168,10 @@ function load({ source }: StoreBoot): StoreReply {
 function loadText(text: string): StoreReply {
   try {
     // Its reader would refuse language tags with more than eight letters between hyphens, which data have.
-    store.load(text, { format: "application/n-quads", lenient: true });
+    store.load(spelled.marked(text), { format: "application/n-quads", lenient: true });
     return { kind: "loaded", memoryBytes: memoryBytes() };
   } catch (thrown) {
-    return crashed(thrown);
+    return isOwnError(thrown) ? { kind: "unfit", message: thrown.message } : crashed(thrown);
   }
 }
 
@@ -187,20 +206,30 @@ function compose(graphs: readonly string[]): void {
   composedOf = wanted;
 }
 
-function answer(query: StoreQuery): StoreReply {
+/** Most stores need no parser, which costs their start as much again. */
+const queries = () => import("../sparql/query.ts");
+
+/** The query for the terms of the store. @throws FedwayError `QUERY_TOO_LARGE` */
+async function ownQuery({ query }: StoreQuery): Promise<string> {
+  return spelled.concerns(query) ? (await queries()).spelledQuery(query, spelled) : query;
+}
+
+async function answer(query: StoreQuery): Promise<StoreReply> {
   try {
+    const text = await ownQuery(query);
     capture.reset();
     if (query.composed !== undefined) compose(query.composed);
-    const result = store.query(query.query, {
+    const result = store.query(text, {
       results_format: query.mediaType,
       ...datasetOf(query),
     });
-    const body = capture.bytes ?? new TextEncoder().encode(typeof result === "string" ? result : "");
+    const written = capture.bytes ?? new TextEncoder().encode(typeof result === "string" ? result : "");
+    const body = spelled.unmarked(written);
     const bytes = capture.skippedBytes ?? body.byteLength;
     if (bytes > boot.maxAnswerBytes) return { kind: "too-large", bytes, memoryBytes: memoryBytes() };
     return { kind: "answer", body, memoryBytes: memoryBytes() };
   } catch (thrown) {
-    if (!isOwnError(thrown)) return crashed(thrown);
+    if (!isOwnError(thrown) && !(thrown instanceof FedwayError)) return crashed(thrown);
     return {
       kind: "refused",
       message: thrown.message.slice(0, maxMessageLength),
@@ -211,7 +240,12 @@ function answer(query: StoreQuery): StoreReply {
 
 serveTasks<StoreTask, StoreReply>(
   async (task) => {
-    if (task === "load") return load(boot);
+    if (task === "load") {
+      const reply = load(boot);
+      // Not in the time of the first query.
+      if (spelled.concerns("")) await queries();
+      return reply;
+    }
     return "quads" in task ? update(task) : answer(task);
   },
   (reply) => (reply.kind === "answer" ? [reply.body.buffer] : []),

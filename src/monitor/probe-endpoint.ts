@@ -132,6 +132,7 @@ const byCode: Readonly<Partial<Record<ErrorCode, FaultKind>>> = {
   ENDPOINT_REFUSED: "http-4xx",
   ENDPOINT_RATE_LIMITED: "http-429",
   ENDPOINT_FAILED: "http-5xx",
+  ENDPOINT_DATA_INVALID: "http-5xx",
   ENDPOINT_NOT_SPARQL: "wrong-media-type",
   ENDPOINT_MALFORMED: "malformed",
   ENDPOINT_PARTIAL: "partial",

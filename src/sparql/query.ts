@@ -17,6 +17,7 @@ export { mendedQuery } from "./rewrite/mended-query.ts";
 export { mergeClauses } from "./rewrite/merge-clauses.ts";
 export { withServiceIds, withServiceUrls } from "./rewrite/service-ids.ts";
 export { type ClauseText, splitClauses } from "./rewrite/split-clauses.ts";
+export { spelledQuery } from "./rewrite/spelled-query.ts";
 export { wrapOutside } from "./rewrite/wrap-outside.ts";
 export type { ServiceClause } from "./structure/analysis.ts";
 export { requiredTriples } from "./structure/certain-variables.ts";

@@ -315,7 +315,7 @@ export const modules: readonly Module[] = [
   },
   {
     name: "hosting",
-    imports: whole("results", "sparql", "workers"),
+    imports: whole("rdf", "results", "sparql", "workers"),
     packages: ["oxigraph"],
   },
   {

@@ -65,6 +65,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "sparql/patterns/monotone.ts",
     "sparql/parse/parse-tree.ts#exists",
     "sparql/parse/term-reader.ts#places",
+    "sparql/rewrite/spelled-query.ts",
     "sparql/rewrite/substitution.ts",
   ],
   "one entry for each call, thread, socket or listener at once, which are bounded where they are let in": [
@@ -109,6 +110,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "dataset/registry-graphs.ts",
     "diagnosis/check/vocabulary.ts",
     "hosting/endpoint-pool.ts#slots",
+    "hosting/spelled-data.ts",
     "jobs/bullmq/schedules.ts",
     "jobs/embedded/embedded-job-queue.ts#schedules",
     "monitor/apply-health.ts",

@@ -27,8 +27,27 @@ it("refuses a file that is not the one that was written", async () => {
   expect(await ask(open({ source }), all)).toBe("s,o\r\nurn:x:c,é\r\n");
   await writeFile(path, `${line("c")}\n${line("d")}`);
   await expect(ask(open({ source, thread }), all)).rejects.toMatchObject({
-    code: "ENDPOINT_FAILED",
-    cause: { message: "The file has changed since it was written." },
+    code: "ENDPOINT_DATA_INVALID",
+    message: "The data of the hosted endpoint alpha cannot be loaded: a file has changed since it was written.",
+  });
+});
+
+it("refuses a file that is gone, without its path", async () => {
+  const source = { kind: "files", files: [{ path: join(folder, "none.nt") }], bytes: 100 } as const;
+  await expect(ask(open({ source, thread }), all)).rejects.toMatchObject({
+    code: "ENDPOINT_DATA_INVALID",
+    message: "The data of the hosted endpoint alpha cannot be loaded: a file is missing, or may not be read.",
+  });
+});
+
+it("does not answer with another number of statements than its files have", async () => {
+  const path = join(folder, "counted.nt");
+  await writeFile(path, `${line("a")}\n${line("b")}\n`);
+  const source = { kind: "files", files: [{ path }], bytes: 100 } as const;
+  expect(await ask(open({ source: { ...source, triples: 2 } }), all)).toContain("urn:x:b");
+  await expect(ask(open({ source: { ...source, triples: 3 } }), all)).rejects.toMatchObject({
+    code: "ENDPOINT_DATA_INVALID",
+    message: expect.stringContaining("the store has 2 statements where the files have 3.") as string,
   });
 });
 

@@ -229,10 +229,21 @@ describe("a hosted endpoint", () => {
     expect(ms).toBeLessThan(700);
     expect(ticks).toBeGreaterThan(5);
   });
-  it("fails to open when its data is malformed", async () => {
-    const thread = { restart: { attempts: 1, delayMs: 1, cooldownMs: 1 } };
-    const endpoint = open({ source: { kind: "text", text: "<urn:a> nonsense" }, thread });
-    await expect(ask(endpoint, one)).rejects.toMatchObject({ code: "ENDPOINT_FAILED" });
+  it("fails to open when its data is malformed, with the reason and without further attempts", async () => {
+    let starts = 0;
+    const onStart = (): void => void (starts += 1);
+    process.on("worker", onStart);
+    const endpoint = open({ source: { kind: "text", text: `${one}\n<urn:a> nonsense` } });
+    for (const _ of [1, 2])
+      await expect(ask(endpoint, one)).rejects.toMatchObject({
+        code: "ENDPOINT_DATA_INVALID",
+        message: expect.stringMatching(
+          /^The data of the hosted endpoint alpha cannot be loaded: .* line 1 .*\.$/,
+        ) as string,
+        kind: { retryable: false },
+      });
+    process.off("worker", onStart);
+    expect(starts).toBe(1);
   });
   it("fails to open when its data does not fit", async () => {
     const text = Array.from({ length: 100_000 }, (_, n) => `<urn:s:${n}> <urn:p> "${n}" .`).join("\n");
