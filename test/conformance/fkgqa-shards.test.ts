@@ -152,6 +152,7 @@ describe.skipIf(isMissing)("the nine datasets, built in balanced mode", () => {
         "complete held",
         "placement held",
         "federated held",
+        "hosted held",
       ]);
       expect(answers).toMatchObject({ wrong: 0 });
       const unknown = answers?.findings.map(({ subject }) => subject) ?? [];

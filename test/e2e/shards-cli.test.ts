@@ -131,6 +131,7 @@ describe("the built service", () => {
       "complete unknown",
       "placement held",
       "federated held",
+      "hosted held",
       "answers unknown",
     ]);
   });

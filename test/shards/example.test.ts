@@ -114,6 +114,7 @@ describe("the example, built", () => {
       "complete held",
       "placement held",
       "federated held",
+      "hosted held",
       "answers held",
     ]);
     expect(outcome).toBe("held");

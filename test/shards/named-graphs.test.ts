@@ -72,6 +72,7 @@ it("a statement that has come into another graph breaks the answers of queries t
     "complete broken",
     "placement held",
     "federated held",
+    "hosted held",
     "answers broken",
   ]);
   expect(checkOf(found, "answers")?.findings).toEqual([

@@ -90,6 +90,7 @@ describe("POST /api/shards/{dataset}/verify", () => {
       { name: "complete", outcome: "held", checked: 416 },
       { name: "placement", outcome: "held", checked: 416 },
       { name: "federated", outcome: "held", checked: (await exampleQueries()).length },
+      { name: "hosted", outcome: "held", checked: 416 },
       { name: "answers", outcome: "held", checked: (await exampleQueries()).length },
     ]);
   });
@@ -114,6 +115,7 @@ describe("POST /api/shards/{dataset}/verify", () => {
       complete: "unknown",
       placement: "held",
       federated: "held",
+      hosted: "held",
       answers: "unknown",
     });
     const shards = (await readdir(join(elsewhere.dataDir, "shards", "coast", "shards"))).length;
@@ -187,6 +189,7 @@ describe("POST /api/shards/{dataset}/verify", () => {
       complete: "unknown",
       placement: "broken",
       federated: "held",
+      hosted: "held",
       answers: "unknown",
     });
     expect(checkOf(found, "disjoint")).toMatchObject({ wrong: 1, findings: [{ subject: line }] });
@@ -266,9 +269,10 @@ describe("a verification under way", () => {
     );
     await expect(run).rejects.toMatchObject({ code: "CANCELLED" });
     expect([...stages]).toEqual([
-      "reading inputs and shards (1 of 3)",
-      "comparing triples (2 of 3)",
-      "comparing answers (3 of 3)",
+      "reading inputs and shards (1 of 4)",
+      "comparing triples (2 of 4)",
+      "comparing hosted shards with their files (3 of 4)",
+      "comparing answers (4 of 4)",
     ]);
     expect((await scratch()).filter((name) => name.startsWith("verify-shards.told"))).toEqual([]);
   });

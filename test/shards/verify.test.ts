@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
+import { storeOpener } from "../../src/hosting/file-store.ts";
 import { verifyShards as verifyAll, type VerifyOptions, type VerifyProgress } from "../../shards/src/verify/verify.ts";
 import type { StoreFile } from "../../shards/src/verify/answer-store.ts";
 import { type Check, type CheckName, type Verification, verdictOf } from "../../shards/src/verify/verification.ts";
@@ -404,6 +405,48 @@ describe("answers", () => {
         : Promise.reject(new Error("no room"));
     await expect(verifyShards({ ...options, queries: [{ id: "q1", text }], openStore })).rejects.toThrow("no room");
     expect(closed).toBe(1);
+  });
+});
+
+describe("hosted shards", () => {
+  const hosting = storeOpener({ timeoutMs: 20_000, memoryMb: 64, maxAnswerBytes: 300_000 });
+  const shards = [lines(0, 2_000), lines(2_000, 2_100)];
+  const odd = `<http://a/0> <http://p> "\\u0085\\u007F\\t\\"\u00e9\u{1f600}"@en-us .\n<http://a/1> <http://p> "1"^^<http://t> .\n`;
+  const check = async (given: Given, open: VerifyOptions["hosting"]): Promise<Check | undefined> =>
+    checkOf(await verifyShards({ ...(await folderOf(given)), hosting: open }), "hosted");
+
+  it("have the triples of their files, however many answers that takes", async () => {
+    const found = await check({ input: odd + lines(2, 2_100), shards: [odd, lines(2, 2_100)], gzip: true }, hosting);
+    expect(found).toMatchObject({ outcome: "held", checked: 2_100, findings: [] });
+  });
+
+  it("that lack triples, or have others, are named with what is missing", async () => {
+    const other = join(root, "other.nt");
+    await writeFile(other, lines(0, 1_998) + line(1_998, "y"));
+    const found = await check({ input: lines(0, 2_100), shards }, ([file, ...more], signal) => {
+      if (file === undefined || more.length > 0) throw new Error("a shard is loaded alone");
+      return hosting([file.path.endsWith("s0.nt") ? { ...file, path: other } : file], signal);
+    });
+    const missing = [1_998, 1_999].map((each) => line(each).slice(0, -3)).join("; ");
+    expect(found).toMatchObject({
+      outcome: "broken",
+      wrong: 1,
+      findings: [
+        {
+          subject: "c.s0",
+          reason: `Its endpoint has 1,999 triples where the file has 2,000 triples; not hosted: ${missing}.`,
+        },
+      ],
+    });
+  });
+
+  it("are unknown where no store can load them, or there is no time", async () => {
+    const refusing = () => Promise.reject(new FedwayError("ENDPOINT_FAILED", "Out of memory."));
+    expect(await check({ input: lines(0, 2_100), shards }, refusing)).toMatchObject({
+      outcome: "unknown",
+      notLookedAt: 2,
+      findings: [{ subject: "c.s0", reason: "Out of memory." }, { subject: "c.s1" }],
+    });
   });
 });
 

@@ -88,7 +88,8 @@ function statementOfQuad({ subject, predicate, object, graph }: RDF.Quad, base: 
   return statementOf(terms.map((term) => termText(term, base)));
 }
 
-function termText(term: RDF.Term, base: string): string {
+/** A term, canonical. @throws Error for one that no line may hold */
+export function termText(term: RDF.Term, base: string): string {
   if (term.termType === "NamedNode") return iri(term.value);
   if (term.termType === "BlankNode") return `<${base}${term.value}>`;
   if (term.termType === "Literal") return literal(term);

@@ -210,6 +210,7 @@ export async function verifyFinished({
   return verifyShards({
     ...request,
     openStore: answers ? openStores(limits) : undefined,
+    hosting: openStores(limits),
     onProgress: (progress) => onProgress(shown(progress)),
   });
 }
@@ -217,6 +218,7 @@ export async function verifyFinished({
 const stages = {
   read: "reading inputs and shards",
   compare: "comparing triples",
+  hosted: "comparing hosted shards with their files",
   answers: "comparing answers",
 } as const;
 

@@ -211,7 +211,7 @@ function answerRows(json: string): readonly string[] {
  * The solutions of an answer in SPARQL results JSON, as they are there.
  * @throws FedwayError `ENDPOINT_MALFORMED` when it is none
  */
-const solutionsOf = ({ body }: StoreAnswer): readonly unknown[] => bindingsIn(parsed(textOf(body)));
+export const solutionsOf = ({ body }: StoreAnswer): readonly unknown[] => bindingsIn(parsed(textOf(body)));
 
 const textOf = (body: Uint8Array): string =>
   Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");

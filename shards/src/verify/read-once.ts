@@ -38,6 +38,8 @@ interface ReadTriples {
   readonly lackOfShards: string | undefined;
   /** Triples in the shards. */
   readonly triples: number;
+  /** The sum of each shard's file, in the order of the manifest; none where a shard is not known to its end. */
+  readonly sums: readonly TripleSum[];
   /** No triple is there twice: the lines of each shard ascend, and each triple lies in the one shard of the rules. */
   readonly isDisjoint: boolean;
   /** Inputs and shards have the same statements, each as often. False also when the inputs repeat statements. */
@@ -75,6 +77,7 @@ const unknown = (lackOfShards: string) => ({
   lackOfShards,
   placement: [notLookedAt("placement", lackOfShards), notLookedAt("federated", lackOfShards)],
   triples: 0,
+  sums: [],
   isDisjoint: false,
   isComplete: false,
 });
@@ -89,22 +92,25 @@ async function readBoth(sides: Sides, reading: Reading): Promise<ReadTriples> {
   });
   const subjects = lackOfInputs === undefined ? learner.learned([]).subjects : await subjectsOf(sides, reading);
   const placed = new PlacedTriples(sides.manifest, subjects ?? learner.learned([]).subjects, sides.queries);
-  const ofShards = new TripleSum(key);
+  const sums = sides.manifest.shards.map(() => new TripleSum(key));
   const orders = sides.manifest.shards.map(() => new LineOrder());
   const visitOf = (shard: number): Visit => {
     const order = orders[shard]!;
+    const sum = sums[shard]!;
     return (statement) => {
       placed.take(statement, shard);
-      ofShards.add(statement);
+      sum.add(statement);
       order.next(statement);
     };
   };
   const lackOfShards = await readShards(sides, visitOf, reading);
   if (lackOfShards !== undefined) return { ...unknown(lackOfShards), lackOfInputs };
+  const ofShards = new TripleSum(key);
+  for (const sum of sums) ofShards.join(sum);
   const placement = placed.checks();
   const isDisjoint = placement[0]?.outcome === "held" && orders.every(({ isAscending }) => isAscending);
   const isComplete = lackOfInputs === undefined && ofInputs.equals(ofShards);
-  return { placement, lackOfInputs, lackOfShards, triples: ofShards.count, isDisjoint, isComplete };
+  return { placement, lackOfInputs, lackOfShards, triples: ofShards.count, sums, isDisjoint, isComplete };
 }
 
 async function inputSide(sides: Sides, reading: Reading, visit: Visit): Promise<string | undefined> {

@@ -26,6 +26,18 @@ export class TripleSum {
     return this.count === other.count && this.#low === other.#low && this.#high === other.#high;
   }
 
+  /** The sum of nothing, with the same key. */
+  ofNothing(): TripleSum {
+    return new TripleSum(this.#key);
+  }
+
+  /** Adds what another sum with this key has added. */
+  join(other: TripleSum): void {
+    this.count += other.count;
+    this.#low = (this.#low + other.#low) | 0;
+    this.#high = (this.#high + other.#high) | 0;
+  }
+
   add({ bytes, start, end }: Statement): void {
     let v0 = this.#key[0];
     let v1 = this.#key[1] ^ 0xee;

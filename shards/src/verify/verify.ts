@@ -2,11 +2,13 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { itemAt } from "../../../src/values.ts";
 import type { Input } from "../load/input.ts";
 import { asDiskFull } from "../materialise/build-folder.ts";
 import { type Manifest, readManifest } from "../materialise/manifest.ts";
 import type { OpenStore } from "./answer-store.ts";
 import { checkTriples, heldTriples } from "./check-triples.ts";
+import { checkHosted } from "./check-hosted.ts";
 import { type AnswersTime, compareAnswers, type VerifiedQuery } from "./compare-answers.ts";
 import { readOnce, type ReadOnce } from "./read-once.ts";
 import { inputsAsBuilt, shardInputs } from "./read-sides.ts";
@@ -14,11 +16,11 @@ import { timeOver, type Check, Findings, notLookedAt, type Verification, verdict
 
 /** How far a verification is. */
 export interface VerifyProgress {
-  readonly stage: "read" | "compare" | "answers";
+  readonly stage: "read" | "compare" | "hosted" | "answers";
   /** The stage is the `step`th of `steps`, from 1. */
   readonly step: number;
   readonly steps: number;
-  /** Statements read from inputs and shards, parts compared, or queries answered; of `total`. */
+  /** Statements read from inputs and shards, parts compared, shards hosted, or queries answered; of `total`. */
   readonly done: number;
   readonly total: number;
 }
@@ -55,6 +57,8 @@ export interface VerifyRequest extends VerifyPlan {
 export interface VerifyOptions extends VerifyRequest {
   /** Without it answers are not compared, and the check says so. */
   readonly openStore?: OpenStore | undefined;
+  /** Opens stores that hold a shard as its endpoint does. Without it that is not checked. */
+  readonly hosting?: OpenStore | undefined;
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
 
@@ -69,8 +73,8 @@ interface Work {
 
 /**
  * Verifies a finished folder of shards: the files are those of the manifest, each triple of the inputs is in exactly one
- * shard, the one that the rules say, and nothing else is, queries are federated as the report says, every query has the same
- * answer over the union of the shards as over the whole. A fault is data, not an error, and an unreadable part is
+ * shard, the one that the rules say, and nothing else is, queries are federated as the report says, hosted shards have the
+ * triples of their files, term by term, every query has the same answer over the union of the shards as over the whole. A fault is data, not an error, and an unreadable part is
  * unknown. Each side is read once; only what is wrong then is looked for in a second pass. Memory grows with the subjects.
  * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` without a manifest, `DISK_FULL`; the signal's reason when it is
  *   aborted
@@ -111,7 +115,7 @@ async function verifyWith(work: Work): Promise<Verification> {
     onProgress: (done, total) => tell(work, "read", { done, total }),
   });
   const checks = [read.files, ...(await tripleChecks(work, read)), ...read.placement];
-  return verdictOf([...checks, await answerCheck(work, read)]);
+  return verdictOf([...checks, ...(await hostedChecks(work, read)), await answerCheck(work, read)]);
 }
 
 const isUnread = (value: readonly unknown[] | Unread): value is Unread => !Array.isArray(value);
@@ -120,13 +124,23 @@ const copyPath = ({ manifest, scratch }: Work): string =>
   join(scratch, manifest.format === "n-quads" ? "whole.nq" : "whole.nt");
 
 function tell(
-  { options: { queries, openStore, onProgress } }: Work,
+  { options: { queries, openStore, hosting, onProgress } }: Work,
   stage: VerifyProgress["stage"],
   progress: { readonly done: number; readonly total: number },
 ): void {
   const asks = openStore !== undefined && !isUnread(queries) && queries.length > 0;
-  const stages = ["read", "compare", ...(asks ? ["answers"] : [])];
+  const stages = ["read", "compare", ...(hosting === undefined ? [] : ["hosted"]), ...(asks ? ["answers"] : [])];
   onProgress?.({ stage, step: stages.indexOf(stage) + 1, steps: stages.length, ...progress });
+}
+
+async function hostedChecks(work: Work, { lackOfShards, sums }: ReadOnce): Promise<readonly Check[]> {
+  const { folder, manifest, signal, timeUp, options } = work;
+  const { hosting } = options;
+  if (hosting === undefined) return [];
+  if (lackOfShards !== undefined) return [notLookedAt("hosted", lackOfShards)];
+  const files = shardInputs({ folder, manifest }).map((input, at) => ({ input, sum: itemAt(sums, at) }));
+  const onShard = (done: number): void => tell(work, "hosted", { done, total: files.length });
+  return [await checkHosted(files, { openStore: hosting, gzip: manifest.gzip, signal, timeUp, onShard })];
 }
 
 async function answerCheck(work: Work, { lackOfInputs, lackOfShards }: ReadOnce): Promise<Check> {
