@@ -161,6 +161,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "shards/src/verify/",
   ],
   "a constant, or filled from constants": [
+    "shards/src/evaluate/score/question-score.ts#noCalls",
     "engine/clause-executor.ts#noBindings",
     "engine/evaluator/expressions.ts",
     "engine/expressions/character-sets.ts",
