@@ -42,6 +42,25 @@ describe("lines that cannot be read", () => {
     expect((await workspace.verify(folder)).outcome).toBe("held");
   });
 
+  it("are in documents statements with bad terms; a fault of the grammar is refused", async () => {
+    const folder = newFolder();
+    const path = writeInput(folder, "in.ttl", '<x:s> <x:p> "t"@en_US, "b" .\n<x:s> <x:q> <x:o> .\n');
+    await expect(learn([{ path }])).rejects.toMatchObject({
+      message: expect.stringContaining("@en_us is not a language tag"),
+    });
+    const { inputs, statements } = await learn([{ path, skipBadLines: true }]);
+    expect(statements).toBe(2);
+    expect(inputs[0]?.badLines).toEqual({
+      count: 1,
+      first: [{ line: 1, reason: "@en_us is not a language tag (at or behind this line)" }],
+    });
+    const broken = writeInput(folder, "broken.ttl", "<x:s> <x:p> .\n");
+    await expect(learn([{ path: broken, skipBadLines: true }])).rejects.toMatchObject({
+      code: "DATASET_INVALID",
+      message: expect.stringContaining("only statements with bad terms can be left out"),
+    });
+  });
+
   it("are left out of whichever slice they begin in", async () => {
     const good = Array.from({ length: 40 }, (_, index) => `<x:s${index}> <x:p> "${index}" .`);
     const path = writeInput(newFolder(), "in.nt", "");

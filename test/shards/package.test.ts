@@ -166,7 +166,9 @@ describe("a package", () => {
       ["ok", `${prefix} SELECT ?n WHERE { ?p a h:Port ; h:name ?n }`],
       ["again", `${prefix} SELECT ?n WHERE { ?p a h:Port ; h:name ?n }`],
       ["empty", `${prefix} SELECT ?n WHERE { ?p a h:Submarine ; h:name ?n }`],
+      ["no", `${prefix} ASK { ?p a h:Port ; h:name ?n FILTER(?n = "Nowhere") }`],
       ["path", `${prefix} SELECT ?n WHERE { ?p h:name|h:coast ?n }`],
+      ["route 1", `${prefix} SELECT ?p WHERE { <https://harbour.example/route/1> h:from ?p }`],
       ["describe", `${prefix} DESCRIBE ?p WHERE { ?p a h:Company }`],
       ["from", `${prefix} SELECT ?p FROM <urn:other> WHERE { ?p a h:Port }`],
       ["broken", `${prefix} SELECT ?n WHERE { ?p a h:Port`],
@@ -187,11 +189,16 @@ describe("a package", () => {
     expect(found.map(({ id, outcome, why }) => [id, outcome, why])).toEqual([
       ["ok", "answered", undefined],
       ["empty", "empty", "No shard has a match of ?p a h:Submarine."],
+      // An ASK that says no has its answer.
+      ["no", "answered", undefined],
       ["path", "not-federable", expect.stringContaining("h:name|h:coast")],
+      ["route 1", "answered", undefined],
       ["describe", "not-federable", "Engines describe a resource differently."],
       ["from", "not-federable", "SERVICE cannot name the dataset of its endpoint (FROM)."],
     ]);
     const { questions } = await openPackage(folder);
+    // The number stands in the name of the thing.
+    expect(questions.find(({ id }) => id === "route 1")?.flags).not.toContain("literal-missing");
     expect(questions.slice(0, 2)).toEqual([
       { id: "ok", question: "What is ok?", query: "ok", flags: [] },
       { id: "again", question: "What is again?", query: "ok", flags: [] },

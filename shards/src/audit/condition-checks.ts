@@ -45,14 +45,17 @@ export function literalFlags({ question, facts, data }: Audited): readonly Flag[
   });
 }
 
-/** A number, or its neighbour behind the other comparison: at least 10 is more than 9. */
-const hasNumber = ({ literals, limit }: QueryFacts, number: number): boolean =>
+/** A number, or its neighbour behind the other comparison: at least 10 is more than 9; also in the name of a thing (`:Branch_1`). */
+const hasNumber = ({ literals, limit, things }: QueryFacts, number: number): boolean =>
   limit === number ||
+  [...things].some((iri) => numbersIn(iri.slice(iri.search(/[^#/]*$/u))).includes(String(number))) ||
   literals.some(({ value, operator = "" }) => {
     const by = /^[<>]/u.test(operator) ? 1 : 0;
     const isNear = value.trim() !== "" && Math.abs(Number(value) - number) <= by;
-    return isNear || value.match(/[\d.]+/gu)?.includes(String(number)) === true;
+    return isNear || numbersIn(value).includes(String(number));
   });
+
+const numbersIn = (text: string): readonly string[] => text.match(/\d[\d.]*/gu) ?? [];
 
 const amount = "(?<number>\\d[\\d,.]*\\d|\\d|one|two|three|four|five|six|seven|eight|nine|ten)\\b";
 const behind = `\\s+(?:the )?(?:year |age )?(?:of )?${amount}(?! or | and (?:above|over|later))`;

@@ -2,6 +2,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { amountText } from "../../../src/figures.ts";
 import type { BuildProgress } from "../build-problem.ts";
 import type { BuildResult } from "../build.ts";
+import type { ShardReport } from "../report/shard-report.ts";
 import { shardModes, type ShardSpec } from "../spec.ts";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import type { NamedInput } from "../load/input.ts";
@@ -27,6 +28,8 @@ interface BuildCommandOptions extends Partial<ShardSpec> {
   readonly allow?: readonly string[];
   /** Milliseconds. */
   readonly solveTimeout?: number;
+  /** Fail where queries are left out or there is no triple. */
+  readonly strict?: boolean;
   readonly json?: boolean;
 }
 
@@ -57,7 +60,7 @@ interface VerifyCommandOptions extends Form {
 
 /** `fedway shards build`: builds, or predicts; resolves to the exit code. @throws FedwayError */
 export async function runShardBuild(io: ShardIo, spec: string, options: BuildCommandOptions): Promise<number> {
-  const { dryRun = false, output, allow = [], solveTimeout, json: isJson = false, ...fields } = options;
+  const { dryRun = false, output, allow = [], solveTimeout, json: isJson = false, strict = false, ...fields } = options;
   const commands = await io.shards();
   const outcomes = await unlessInterrupted(io, (onProgress) =>
     commands.build(spec, {
@@ -74,7 +77,8 @@ export async function runShardBuild(io: ShardIo, spec: string, options: BuildCom
   const value = outcomes.length === 1 ? outcomes[0] : outcomes;
   await (isJson ? writeJson(io, value) : write(io.stdout, outcomes.map(outcomeText).join("\n")));
   if (outcomes.length > 1 && !isJson) await write(io.stdout, `\n${(await tellSeveral(outcomes)).text()}`);
-  return exitCodes.ok;
+  const isWhole = outcomes.every(({ report }) => report.leftOut.length === 0 && report.statistics.triples > 0);
+  return isWhole || !strict ? exitCodes.ok : exitCodes.failed;
 }
 
 /**
@@ -218,6 +222,8 @@ function outcomeText({ report, folder }: BuildResult): string {
     : `not proven: between ${optimum.lowerBound} and ${optimum.cost}`;
   const notFederated = queries.filter(({ federated }) => !federated);
   const lines = [
+    ...(statistics.triples === 0 ? [`${dataset.id} has no triples`] : []),
+    ...listed("left out:", leftOut, ({ id, place, message }) => `${id} (${place}): ${message}`),
     `${dataset.id}: ${statistics.triples} triples, ${statistics.questions} questions with ${statistics.distinctQueries} queries`,
     `${rules.length} rules (${bound}), ${shards.length} shards; mode ${mode}, reading ${reading.name}`,
     ...(optimum.trouble === undefined ? [] : [optimum.trouble]),
@@ -228,7 +234,7 @@ function outcomeText({ report, folder }: BuildResult): string {
     ),
     ...listed("shards:", shards, ({ id, key, triples }) => `${id}: ${triples} triples, ${key}`),
     ...listed("not federated:", notFederated, ({ id, reason = "" }) => `${id}: ${reason}`),
-    ...listed("left out:", leftOut, ({ id, place, message }) => `${id} (${place}): ${message}`),
+    sourcesText(queries),
     ...(report.badLines ?? []).flatMap(({ name, count, first }) =>
       listed(
         `${name}: ${count} ${count === 1 ? "line that cannot be read was" : "lines that cannot be read were"} left out, the first of them:`,
@@ -240,6 +246,14 @@ function outcomeText({ report, folder }: BuildResult): string {
     folder === undefined ? "nothing was written (--dry-run)" : `folder: ${folder} (report.html is the report to read)`,
   ];
   return `${lines.map(oneLine).join("\n")}\n`;
+}
+
+/** Where the answers of the queries come from. */
+function sourcesText(queries: ShardReport["queries"]): string {
+  const count = (source: ShardReport["queries"][number]["source"]): number =>
+    queries.filter((query) => query.source === source).length;
+  const unknown = count(undefined);
+  return `answers: ${count("several-shards")} need several shards, ${count("one-shard")} one shard has alone, ${count("none")} are empty${unknown === 0 ? "" : `, ${unknown} were not asked`}`;
 }
 
 const verdicts = {

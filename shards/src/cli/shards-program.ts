@@ -136,13 +136,17 @@ function addBuild(shards: Command, running: RunningShards): void {
       "target shares of rule kinds, such as vertical=0.18,class=0.3,horizontal=0.52 (in balanced mode the published ones)",
       shareList,
     )
-    .option("--skip-bad-lines", "leave out lines of N-Triples and N-Quads that cannot be read, and list the first ten")
+    .option(
+      "--skip-bad-lines",
+      "leave out lines that cannot be read, of Turtle and the like statements with bad terms, and list the first ten",
+    )
     .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
     .option(
       "--solve-timeout <ms>",
       "processor time of the search for the rules in milliseconds (60,000); the best ones found by then are used",
       milliseconds,
     )
+    .option("--strict", "end with exit code 1 where a query cannot be used or the dataset has no triples")
     .option("--json", "the outcome as JSON")
     .addHelpText("after", () =>
       examples("shards build shards/example/spec.json", "shards build spec.json --dry-run --mode paper --allow /data"),

@@ -20,11 +20,28 @@ export interface FileFacts {
   readonly badLines?: BadLines | undefined;
 }
 
-/** Lines that were left out since they cannot be read. */
+/** Lines, in documents statements, that were left out since they cannot be read. */
 export interface BadLines {
   readonly count: number;
   /** The first ten. */
   readonly first: readonly { readonly line: number; readonly reason: string }[];
+}
+
+const mostNamed = 10;
+
+/** Counts what is left out of an input, and names the first. */
+export class LeftOut {
+  #count = 0;
+  readonly #first: BadLines["first"][number][] = [];
+
+  add(line: number, reason: string): void {
+    this.#count += 1;
+    if (this.#first.length < mostNamed) this.#first.push({ line, reason });
+  }
+
+  get badLines(): BadLines | undefined {
+    return this.#count === 0 ? undefined : { count: this.#count, first: this.#first };
+  }
 }
 
 export interface ReadOptions {

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { changedInput, invalidInput, type NamedInput, skolemBase } from "./input.ts";
 import { SyntaxFault, type LineSyntax, parseLine } from "./parse-line.ts";
-import { type BadLines, type FileFacts, InputBytes, type ReadOptions, refuseChanged } from "./read-bytes.ts";
+import { type BadLines, type FileFacts, InputBytes, LeftOut, type ReadOptions, refuseChanged } from "./read-bytes.ts";
 import { type Visit, type Statement, statementOf } from "./statement.ts";
 
 /** A longer line is an error: it would have to be held in memory. */
@@ -120,9 +120,6 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   if (heldBytes > 0) yield Buffer.concat(held);
 }
 
-/** Places of bad lines that are kept. */
-const mostBad = 10;
-
 // Over bytes as characters of Latin-1: those of longer characters lie above 0x7f.
 const iri = String.raw`<[A-Za-z][A-Za-z0-9+.\-]*:[^\0-\x20<>"{}|^\x60\\]*>`;
 const plain = String.raw`[^"\\\0-\x1f\x7f]*`;
@@ -140,8 +137,7 @@ const canonicalQuad = new RegExp(canonicalLine(`(?: ${iri})?`), "y");
 export class LineScanner {
   /** Lines that are done with. */
   lines = 0;
-  readonly #bad: BadLines["first"][number][] = [];
-  #badCount = 0;
+  readonly #bad = new LeftOut();
   readonly #syntax: LineSyntax;
   readonly #skips: boolean;
   readonly #canonical: RegExp;
@@ -161,7 +157,7 @@ export class LineScanner {
 
   /** Lines that were left out. */
   get badLines(): BadLines | undefined {
-    return this.#badCount === 0 ? undefined : { count: this.#badCount, first: this.#bad };
+    return this.#bad.badLines;
   }
 
   /** Scans whole lines; the last one of a file may lack its line feed. @throws SyntaxFault */
@@ -205,8 +201,7 @@ export class LineScanner {
       }
     } catch (error) {
       if (!this.#skips || !(error instanceof SyntaxFault)) throw error;
-      this.#badCount += 1;
-      if (this.#bad.length < mostBad) this.#bad.push({ line: this.lines + 1, reason: error.message });
+      this.#bad.add(this.lines + 1, error.message);
     }
   }
 }

@@ -5,7 +5,8 @@ import { dataFactory } from "../../../src/rdf/triple-index.ts";
 import type { GraphDecoder, GraphDecoderOptions } from "../../../src/results/answer-reader.ts";
 import { graphDecoders } from "../../../src/results/parse.ts";
 import { invalidInput, type InputFormat, type NamedInput, skolemBase, skolemLabel, skolemNumber } from "./input.ts";
-import { type FileFacts, InputBytes, type ReadOptions } from "./read-bytes.ts";
+import { SyntaxFault } from "./parse-line.ts";
+import { type FileFacts, InputBytes, LeftOut, type ReadOptions } from "./read-bytes.ts";
 import { canonicalString, isAbsoluteIri, type Statement, statementOf, type Visit } from "./statement.ts";
 
 /** Bytes that a parser may take without giving a statement: it holds them in memory. */
@@ -25,13 +26,15 @@ const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, F
 };
 
 /**
- * Reads Turtle, TriG, RDF/XML or JSON-LD.
+ * Reads Turtle, TriG, RDF/XML or JSON-LD. Where bad lines are to be skipped, statements with bad terms are: a fault of the grammar
+ * leaves nothing that could be read behind it.
  * @throws FedwayError `DATASET_INVALID` with the number of the line, as near as the parser reports it
  */
 export async function readQuads(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
   if (input.format === "n-triples" || input.format === "n-quads") throw new TypeError("lines are read by readLines");
   const decoder = decoders[input.format]({ factory: skolemisingFactory(), keepLabels: true });
-  const parsing = { input, decoder, base: skolemBase(input.name), place: { line: 1, heldBytes: 0 } };
+  const bad = new LeftOut();
+  const parsing = { input, decoder, base: skolemBase(input.name), place: { line: 1, heldBytes: 0 }, bad };
   const bytes = new InputBytes(input, options);
   for await (const chunk of bytes.chunks()) {
     for (let at = 0; at < chunk.length; at += pieceBytes) {
@@ -40,7 +43,7 @@ export async function readQuads(input: NamedInput, visit: Visit, options: ReadOp
     await options.afterChunk?.();
   }
   for (const statement of await statementsOf(undefined, parsing)) visit(statement);
-  return bytes.facts();
+  return { ...bytes.facts(), badLines: bad.badLines };
 }
 
 interface Parsing {
@@ -48,20 +51,32 @@ interface Parsing {
   readonly decoder: GraphDecoder;
   readonly base: string;
   readonly place: { line: number; heldBytes: number };
+  readonly bad: LeftOut;
 }
 
 /** Statements of a piece, or of the end of the file. */
 async function statementsOf(piece: Buffer | undefined, parsing: Parsing): Promise<Iterable<Statement>> {
-  const { decoder, base, place, input } = parsing;
+  const { decoder, place, input } = parsing;
   try {
     const quads = await (piece === undefined ? decoder.end() : decoder.push(piece));
-    const lines = quads.map((quad) => statementOfQuad(quad, base));
+    const lines = quads.flatMap((quad) => statementIn(quad, parsing) ?? []);
     place.line += piece === undefined ? 0 : linesIn(piece);
     place.heldBytes = quads.length > 0 || piece === undefined ? 0 : place.heldBytes + piece.length;
     if (place.heldBytes > maxHeldBytes) throw new Error(`there is no statement in ${maxHeldBytes} bytes`);
     return lines;
   } catch (error) {
     throw asSyntaxError(input, error, place.line);
+  }
+}
+
+/** Undefined for one that is left out. @throws SyntaxFault */
+function statementIn(quad: RDF.Quad, { base, bad, input, place }: Parsing): Statement | undefined {
+  try {
+    return statementOfQuad(quad, base);
+  } catch (error) {
+    if (input.skipBadLines !== true || !(error instanceof SyntaxFault)) throw error;
+    bad.add(place.line, `${error.message} (at or behind this line)`);
+    return undefined;
   }
 }
 
@@ -88,29 +103,29 @@ function statementOfQuad({ subject, predicate, object, graph }: RDF.Quad, base: 
   return statementOf(terms.map((term) => termText(term, base)));
 }
 
-/** A term, canonical. @throws Error for one that no line may hold */
+/** A term, canonical. @throws SyntaxFault for one that no line may hold */
 export function termText(term: RDF.Term, base: string): string {
   if (term.termType === "NamedNode") return iri(term.value);
   if (term.termType === "BlankNode") return `<${base}${term.value}>`;
   if (term.termType === "Literal") return literal(term);
-  throw new Error("a triple term is not read");
+  throw new SyntaxFault("a triple term is not read");
 }
 
 function iri(value: string): string {
   if (isAbsoluteIri(value)) return `<${value}>`;
-  throw new Error(`the IRI <${value.slice(0, 200)}> is not absolute or has characters that IRIs may not have`);
+  throw new SyntaxFault(`the IRI <${value.slice(0, 200)}> is not absolute or has characters that IRIs may not have`);
 }
 
 function literal(term: RDF.Literal): string {
-  if (!term.value.isWellFormed()) throw new Error("a literal has half of a surrogate pair");
+  if (!term.value.isWellFormed()) throw new SyntaxFault("a literal has half of a surrogate pair");
   const value = canonicalString(term.value);
   if (term.direction) {
-    throw new Error("a literal with a base direction is not read");
+    throw new SyntaxFault("a literal with a base direction is not read");
   }
   if (term.language !== "") {
     const tag = tagOf(term);
     if (isReadableTag(tag)) return `${value}@${tag}`;
-    throw new Error(`@${term.language.slice(0, 100)} is not a language tag`);
+    throw new SyntaxFault(`@${term.language.slice(0, 100)} is not a language tag`);
   }
   return term.datatype.value === xsdString ? value : `${value}^^${iri(term.datatype.value)}`;
 }
@@ -122,5 +137,7 @@ function asSyntaxError(input: NamedInput, error: unknown, line: number): FedwayE
   const named = /^(.*?) on line (\d{1,9})$/su.exec(reason);
   const isAt = named === null ? {} : { line: Number(named[2]) };
   const text = named === null ? `${reason} (at or behind line ${line})` : (named[1] ?? reason);
-  return invalidInput(input.name, text, { line, ...isAt, cause: error });
+  const isGrammar = input.skipBadLines === true && !(error instanceof SyntaxFault);
+  const more = isGrammar ? "; of such a file only statements with bad terms can be left out" : "";
+  return invalidInput(input.name, `${text}${more}`, { line, ...isAt, cause: error });
 }

@@ -159,8 +159,9 @@ function outcomeOf({ forms, answer, checked }: Judged): Pick<PackagedQuery, "out
   return { outcome: "empty", why };
 }
 
+/** An ASK that says no has its answer. */
 function isEmpty(answer: GoldAnswer): boolean {
-  if (answer.kind === "boolean") return !answer.value;
+  if (answer.kind === "boolean") return false;
   return (answer.kind === "graph" ? answer.triples : answer.rows).length === 0;
 }
 

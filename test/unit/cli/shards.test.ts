@@ -18,7 +18,7 @@ const report = {
   rules: [{ name: "R1", kind: "class", iris: [`${h}Port`, `${h}Ferry`], covers: ["owners"], questions: 2 }],
   shards: [{ number: 1, id: "base", key: "base", triples: 416 }],
   queries: [
-    { id: "owners", federated: true },
+    { id: "owners", federated: true, source: "several-shards" },
     { id: "submarines\u001b[2J", federated: false, reason: "No triple matches.\nReally." },
   ],
   leftOut: [{ id: "broken", place: "entry 3", code: "QUERY_SYNTAX", message: "Expected }" }],
@@ -70,6 +70,17 @@ describe("fedway shards sql", () => {
 });
 
 describe("fedway shards build", () => {
+  it.each([
+    ["where a query is left out", report, 1],
+    ["of a whole outcome", { ...report, leftOut: [] }, 0],
+    ["of no triples", { ...report, leftOut: [], statistics: { ...report.statistics, triples: 0 } }, 1],
+  ])("is strict %s", async (_what, found, code) => {
+    const built = await cli(["shards", "build", "spec.json", "--strict"], {
+      shards: { build: async () => [{ ...outcome, report: found }] },
+    });
+    expect(built.code).toBe(code);
+  });
+
   it("says what came of it", async () => {
     const asked: [string, Partial<Parameters<ShardCommands["build"]>[1]>][] = [];
     const { code, out } = await cli(["shards", "build", "spec.json"], {
@@ -83,7 +94,9 @@ describe("fedway shards build", () => {
     expect(asked).toEqual([["spec.json", { dryRun: false, allow: [], fields: {} }]]);
     expect({ code, out }).toEqual({
       code: 0,
-      out: `harbour: 416 triples, 15 questions with 14 queries
+      out: `left out:
+- broken (entry 3): Expected }
+harbour: 416 triples, 15 questions with 14 queries
 1 rules (no choice is better), 1 shards; mode guaranteed, reading literal
 rules:
 - class ${h}Port ${h}Ferry: covers 2 questions
@@ -91,8 +104,7 @@ shards:
 - base: 416 triples, base
 not federated:
 - submarines\\u001B[2J: No triple matches. Really.
-left out:
-- broken (entry 3): Expected }
+answers: 1 need several shards, 0 one shard has alone, 0 are empty, 1 were not asked
 folder: /data/shards/harbour (report.html is the report to read)
 `,
     });
