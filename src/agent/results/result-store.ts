@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { sizedByKey } from "../../cache-size.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 
@@ -28,6 +29,8 @@ interface ResultStoreOptions {
   readonly maxBytes?: number;
 }
 
+const newAgainMs = 60 * 60_000;
+
 /** Results of this process by handle; a handle works for its owner only, and for a while. */
 export type ResultStore = ReturnType<typeof createResultStore>;
 
@@ -40,7 +43,15 @@ export function createResultStore({ now, ttlMs = 15 * 60_000, maxBytes = 64 * 10
     ttlResolution: 0,
     perf: { now },
   });
+  const read = new LRUCache<string, true>({ ...sizedByKey(1), ttl: newAgainMs, ttlResolution: 0, perf: { now } });
   return {
+    /** True the first time in an hour that an owner reads a text. */
+    isNews(owner: string, text: string): boolean {
+      const key = JSON.stringify([owner, text]);
+      const isNew = !read.has(key);
+      if (isNew) read.set(key, true);
+      return isNew;
+    },
     /** Keeps an answer; one that is larger than a quarter of the memory is not kept, which is undefined. */
     keep(owner: string, query: string, answer: TabularAnswer): KeptResult | undefined {
       const bytes = bytesOf(query, answer);

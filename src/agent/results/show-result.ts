@@ -25,6 +25,8 @@ interface Showing extends PageRequest {
   readonly hint: Hint;
   /** The query was not run again. */
   readonly isCached?: boolean;
+  /** The client knows how many endpoints were not asked. */
+  readonly knowsCatalog?: boolean;
   /** Repairs of the query before it was run. */
   readonly repairs?: readonly Repair[] | undefined;
 }
@@ -43,7 +45,10 @@ const mostNotes = 3;
 const mostSources = 6;
 
 /** A page of a result as the reply of a tool: outcome, counts, diagnosis, rows, and where the others are. */
-export function showResult(result: Shown, { hint, isCached = false, repairs = [], ...request }: Showing): Reply {
+export function showResult(
+  result: Shown,
+  { hint, isCached = false, knowsCatalog = false, repairs = [], ...request }: Showing,
+): Reply {
   const { id, answer } = result;
   const { run, status, diagnosis, rows } = answer;
   const page = resultPage(result, request);
@@ -51,7 +56,7 @@ export function showResult(result: Shown, { hint, isCached = false, repairs = []
   const { offset } = request;
   const cached = isCached ? " (cached: this query was run before)" : "";
   const isExplained = status !== "ok" || diagnosis !== null;
-  const notes = notesOf(answer.notes);
+  const notes = notesOf(answer.notes.filter(({ code }) => !knowsCatalog || code !== "CATALOG_ASKED"));
   const suggested = suggestedOf(answer);
   return {
     status: [

@@ -74,6 +74,13 @@ export const runQuery = (parts: RunQueryParts) =>
     },
   });
 
+/** True if the client has read within the hour how many endpoints were not asked: rows need it no more, no rows do. */
+function knows({ status, notes }: TabularAnswer, results: ResultStore, call: ToolCall): boolean {
+  const said = notes.find(({ code }) => code === "CATALOG_ASKED")?.message;
+  if (said === undefined || call.session === undefined) return false;
+  return !results.isNews(holderOf(call), said) && status === "ok";
+}
+
 /** Listed only where pairs are kept. */
 const askedQuestion = Type.String({ maxLength: 1_000, description: "What the query answers, kept as an example" });
 
@@ -145,7 +152,14 @@ export async function runForAgent(
   const answer = await withOffers(running, query, async () => prepared.check?.(call));
   await keep(endingOf(answer.status, answer.diagnosis, answer.truncated));
   const kept = results.keep(holderOf(call), asked, answer) ?? { id: undefined, query: asked, answer };
-  return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
+  return showResult(kept, {
+    offset: 0,
+    maxRows,
+    format,
+    hint: call.hint,
+    repairs,
+    knowsCatalog: knows(answer, results, call),
+  });
 }
 
 /** How a run ended; an answer that only our own bound has cut is whole as far as the query goes. */
