@@ -222,9 +222,8 @@ function outcomeText({ report, folder }: BuildResult): string {
     : `not proven: between ${optimum.lowerBound} and ${optimum.cost}`;
   const notFederated = queries.filter(({ federated }) => !federated);
   const lines = [
-    ...(statistics.triples === 0 ? [`${dataset.id} has no triples`] : []),
-    ...listed("left out:", leftOut, ({ id, place, message }) => `${id} (${place}): ${message}`),
     `${dataset.id}: ${statistics.triples} triples, ${statistics.questions} questions with ${statistics.distinctQueries} queries`,
+    ...listed("left out:", leftOut, ({ id, place, message }) => `${id} (${place}): ${message}`),
     `${rules.length} rules (${bound}), ${shards.length} shards; mode ${mode}, reading ${reading.name}`,
     ...(optimum.trouble === undefined ? [] : [optimum.trouble]),
     ...listed(

@@ -94,9 +94,9 @@ describe("fedway shards build", () => {
     expect(asked).toEqual([["spec.json", { dryRun: false, allow: [], fields: {} }]]);
     expect({ code, out }).toEqual({
       code: 0,
-      out: `left out:
+      out: `harbour: 416 triples, 15 questions with 14 queries
+left out:
 - broken (entry 3): Expected }
-harbour: 416 triples, 15 questions with 14 queries
 1 rules (no choice is better), 1 shards; mode guaranteed, reading literal
 rules:
 - class ${h}Port ${h}Ferry: covers 2 questions
