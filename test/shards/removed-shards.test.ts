@@ -29,13 +29,15 @@ const all = "SELECT * { ?s ?p ?o }";
 describe("shards whose folder is removed while they are hosted", () => {
   it("are an error that says whose, not an empty answer", async () => {
     const problem = await problemOf(await service.query(all, { path: `/shards/harbour/${shards[0]?.id}/sparql` }));
-    expect(problem.code).toMatch(/^(?:ENDPOINT_FAILED|SHARDS_UNKNOWN)$/);
+    expect(problem.code).toMatch(/^(?:ENDPOINT_DATA_INVALID|SHARDS_UNKNOWN)$/);
     expect(problem.detail).toMatch(/harbour/);
   });
 
   it("are an error over the federation too", async () => {
     const problem = await problemOf(await service.query(all, { path: "/federations/harbour/sparql" }));
-    expect(problem.code).toMatch(/^(?:ENDPOINT_FAILED|ENDPOINT_UNREACHABLE|ENDPOINT_UNKNOWN|FEDERATION_UNKNOWN)$/);
+    expect(problem.code).toMatch(
+      /^(?:ENDPOINT_DATA_INVALID|ENDPOINT_UNREACHABLE|ENDPOINT_UNKNOWN|FEDERATION_UNKNOWN)$/,
+    );
   });
 
   it.each(["", "/report"])("have no report at /api/shards/harbour%s", async (end) => {

@@ -42,9 +42,7 @@ async function rows(query: string): Promise<readonly string[]> {
 
 it("answers with its age", async () => {
   const answer = await send("SELECT ?at { ?d a dcat:Catalog ; dcterms:modified ?at }");
-  expect(answer.body.trim().split(/\r?\n/u)[1]).toBe(
-    new Date(registry.source.asOfMs()).toISOString().replace(".000Z", "Z"),
-  );
+  expect(answer.body.trim().split(/\r?\n/u)[1]).toBe(new Date(registry.source.asOfMs()).toISOString());
   expect(answer.headers["last-modified"]).toBe(new Date(registry.source.asOfMs()).toUTCString());
   expect(Number(answer.headers["age"])).toBeGreaterThanOrEqual(0);
 });
