@@ -1,6 +1,6 @@
 import { type Audited, type Flag, mentionsAny, vocabularyOf } from "./audited.ts";
 import type { QueryFacts } from "./query-facts.ts";
-import { mentions, numberOf, sameWord, wordsOf } from "./question-text.ts";
+import { localName, mentions, numberOf, sameWord, wordsOf } from "./question-text.ts";
 
 const letters = (text: string): string =>
   text
@@ -48,7 +48,7 @@ export function literalFlags({ question, facts, data }: Audited): readonly Flag[
 /** A number, or its neighbour behind the other comparison: at least 10 is more than 9; also in the name of a thing (`:Branch_1`). */
 const hasNumber = ({ literals, limit, things }: QueryFacts, number: number): boolean =>
   limit === number ||
-  [...things].some((iri) => numbersIn(iri.slice(iri.search(/[^#/]*$/u))).includes(String(number))) ||
+  [...things].some((iri) => numbersIn(localName(iri)).includes(String(number))) ||
   literals.some(({ value, operator = "" }) => {
     const by = /^[<>]/u.test(operator) ? 1 : 0;
     const isNear = value.trim() !== "" && Math.abs(Number(value) - number) <= by;

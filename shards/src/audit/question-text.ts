@@ -78,12 +78,15 @@ export function sameWord(left: string, right: string): boolean {
 
 /** The words of the local name of an IRI, or of the name of a variable. */
 export function wordsOf(name: string): readonly string[] {
-  const local = decoded(name.slice(Math.max(name.lastIndexOf("#"), name.lastIndexOf("/")) + 1));
+  const local = decoded(localName(name));
   const split = local.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, " ").toLowerCase();
   return (split.match(/\p{L}+/gu) ?? []).filter(
     (word) => !["ref", "has", "is", "of", "the", "in", "by"].includes(word),
   );
 }
+
+/** What stands behind the last # or / of an IRI. */
+export const localName = (iri: string): string => iri.slice(Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1);
 
 function decoded(name: string): string {
   try {
