@@ -18,11 +18,7 @@ export type Questions = Awaited<ReturnType<typeof readQuestions>>;
 export async function readQuestions(spec: LocatedSpec) {
   const { rejected, queries } = await loadQueries(spec.queries, spec);
   const read = await readQueries(queries);
-  return {
-    rejected,
-    read,
-    ontology: spec.ontology === undefined ? undefined : await readOntologyFile(spec.ontology),
-  };
+  return { rejected, read, ontology: spec.ontology === undefined ? undefined : await readOntologyFile(spec.ontology) };
 }
 
 /** The definitions of the paper word by word. */
@@ -76,17 +72,9 @@ export function interpretationOf({ mode, reading, buckets }: ShardSpec): Interpr
 /** Targets for the shards; balanced mode uses the published figures where a specification says nothing. */
 export function targetsOf({ mode, shares, maxShards, minShardTriples }: ShardSpec): ShardTargets {
   const { vertical, class: byClass, horizontal } = published;
-  const paper = {
-    vertical: vertical.mean,
-    class: byClass.mean,
-    horizontal: horizontal.mean,
-  };
+  const paper = { vertical: vertical.mean, class: byClass.mean, horizontal: horizontal.mean };
   const defaults = mode === "balanced" ? { shares: paper, maxShards: 8 } : {};
-  return {
-    shares: shares ?? defaults.shares,
-    maxShards: maxShards ?? defaults.maxShards,
-    minShardTriples,
-  };
+  return { shares: shares ?? defaults.shares, maxShards: maxShards ?? defaults.maxShards, minShardTriples };
 }
 
 /** The published method's problem in a reading: which queries there are, and which rules cover them. */
@@ -113,11 +101,7 @@ export async function solved(
   // A search that was cut off returns its findings so far. A cancelled build has no result.
   parts.signal.throwIfAborted();
   const { queries, candidates } = problem;
-  return {
-    solution,
-    candidates: candidates.length,
-    applicability: applicability(queries, reading),
-  };
+  return { solution, candidates: candidates.length, applicability: applicability(queries, reading) };
 }
 
 /** The published method in every reading, side by side; `used` first where it is none of them. */

@@ -136,11 +136,7 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   const problem = paperProblem(questions, reading);
   const patterns = problem.queries.map((query) => query.patterns);
   const precedence = spec.precedence ?? (spec.mode === "balanced" ? balancedPrecedence : defaultPrecedence);
-  const request: GatherRequest = {
-    learned,
-    buckets: reading.buckets,
-    patterns,
-  };
+  const request: GatherRequest = { learned, buckets: reading.buckets, patterns };
   // Existing shards of the same inputs are most often the result of this build: then nothing has to be written.
   const gathered =
     held.target === undefined || (await isMadeOf(held.target, learned))
@@ -151,16 +147,7 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   const { openStore, signal, answersMs: totalMs = 180_000 } = held;
   const data = { learned, buckets: reading.buckets, queries, cells };
   const answers = openStore && (await openQueryAnswers(data, { openStore, signal, totalMs }));
-  const asked = {
-    spec,
-    reading,
-    precedence,
-    questions,
-    request,
-    gathered,
-    cells,
-    answers,
-  };
+  const asked = { spec, reading, precedence, questions, request, gathered, cells, answers };
   try {
     return await buildAsked(asked, problem, held);
   } finally {
@@ -173,10 +160,7 @@ async function buildAsked(asked: Read, paper: Problem, held: Held): Promise<Shar
   held.onProgress({ stage: "asking the queries", done: 0 });
   const needed = spec.mode === "balanced" ? ((await answers?.neededCells()) ?? cells.touches) : undefined;
   const needs = needed?.map((found) => [found]);
-  const problem: Problem = {
-    ...paper,
-    placement: { ...cells, precedence, needs, targets: targetsOf(spec) },
-  };
+  const problem: Problem = { ...paper, placement: { ...cells, precedence, needs, targets: targetsOf(spec) } };
   const chosen = await choose({ ...asked, problem }, held);
   const known: Known = { ...asked, problem: chosen.problem };
   if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });
@@ -217,10 +201,7 @@ async function choose(known: Known, held: Held) {
   onProgress({ stage: "comparing the readings", done: 0 });
   const parts = { solver, signal, timeoutMs: solveMs * shareOfOthers };
   const others = await solveInterpretations(questions, reading, parts);
-  return {
-    ...chosen,
-    readings: [chosen.used, ...others.filter(({ solution }) => solution.reading.name !== name)],
-  };
+  return { ...chosen, readings: [chosen.used, ...others.filter(({ solution }) => solution.reading.name !== name)] };
 }
 
 /**
@@ -238,11 +219,7 @@ async function chooseRefined(
   let leftMs = solveMs;
   const [isPaper, isRefined] = [spec.mode === "paper", spec.mode === "balanced" && answers !== undefined];
   for (let round = 0; ; round += 1) {
-    onProgress({
-      stage: "choosing the rules",
-      done: 0,
-      figures: { candidates: problem.candidates.length },
-    });
+    onProgress({ stage: "choosing the rules", done: 0, figures: { candidates: problem.candidates.length } });
     const isLast = !isRefined || round === mostRefinements;
     const parts: SolveParts = {
       solver,
@@ -315,18 +292,9 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       replace: true,
       beside(shards) {
         report = reportFor(known, chosen, { shards, predicted: false });
-        const rules = ruleFileOf({
-          mode: spec.mode,
-          problem,
-          solution: chosen.used.solution,
-        });
+        const rules = ruleFileOf({ mode: spec.mode, problem, solution: chosen.used.solution });
         const page = reportPage(report, ruleFileName);
-        return notesOf(held.target, {
-          report,
-          page,
-          rules,
-          inputs: spec.inputs,
-        });
+        return notesOf(held.target, { report, page, rules, inputs: spec.inputs });
       },
     },
     passOptions(held),

@@ -11,6 +11,7 @@ export function processorMs(): number {
 export function afterProcessorMs(ms: number, done: () => void): () => void {
   const endMs = processorMs() + ms;
   let timer: NodeJS.Timeout | undefined;
+  // Several threads may work at once: each look comes before two could have used what is left.
   const look = (): void => {
     const leftMs = endMs - processorMs();
     if (leftMs <= 0) done();
@@ -20,5 +21,5 @@ export function afterProcessorMs(ms: number, done: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Several threads may work at once: the next look comes before one alone could have used what is left. */
+/** Between two looks. */
 const shortestMs = 5;

@@ -24,12 +24,7 @@ async function openStore(files: StoreFiles, limits: FileStoreLimits, signal: Abo
   signal.throwIfAborted();
   const { timeoutMs, memoryMb, maxAnswerBytes } = limits;
   const paths = files.map(({ path }) => ({ path }));
-  const runner = new StoreRunner({
-    id,
-    source: { kind: "files", files: paths, bytes },
-    memoryMb,
-    maxAnswerBytes,
-  });
+  const runner = new StoreRunner({ id, source: { kind: "files", files: paths, bytes }, memoryMb, maxAnswerBytes });
   let before = Promise.resolve();
   const prepare = ofLast((text: string) => ({
     mediaType: answerKindOf(text) === "quads" ? "application/n-triples" : "application/sparql-results+json",
@@ -38,12 +33,7 @@ async function openStore(files: StoreFiles, limits: FileStoreLimits, signal: Abo
   const answer = async (text: string, stop: AbortSignal, composed?: readonly string[], mostMs = timeoutMs) => {
     const { mediaType, query } = prepare(text);
     const request = { query, composed, signal: stop, timeoutMs: mostMs };
-    const job = new HostedJob({
-      endpointId: id,
-      request,
-      mediaType,
-      runLimitMs: timeoutMs,
-    });
+    const job = new HostedJob({ endpointId: id, request, mediaType, runLimitMs: timeoutMs });
     before = before.then(() => runner.run(job));
     return job.answer;
   };

@@ -126,10 +126,7 @@ export class HostedJob {
 
 function cancelled(reason: unknown, endpoint: string): FedwayError {
   if (reason instanceof FedwayError) return reason;
-  return new FedwayError("CANCELLED", "The query was cancelled.", {
-    where: { endpoint },
-    cause: reason,
-  });
+  return new FedwayError("CANCELLED", "The query was cancelled.", { where: { endpoint }, cause: reason });
 }
 
 function timeout(endpoint: string, limitMs: number, running: boolean): FedwayError {

@@ -204,10 +204,7 @@ export class StoreRunner {
       );
     await Promise.race([delivered, job.done]);
     const waiting = new AbortController();
-    const grace = sleep(this.#settings.graceMs, {
-      clock: steadyClock,
-      signal: waiting.signal,
-    });
+    const grace = sleep(this.#settings.graceMs, { clock: steadyClock, signal: waiting.signal });
     try {
       return await Promise.race([delivered, grace.then(() => false)]);
     } finally {
@@ -221,10 +218,7 @@ export class StoreRunner {
     this.#memoryBytes = this.#memoryAfter(reply);
     if (reply.kind === "answer") {
       const { buffer, byteOffset, byteLength } = reply.body;
-      job.succeed({
-        mediaType: job.mediaType,
-        body: Buffer.from(buffer, byteOffset, byteLength),
-      });
+      job.succeed({ mediaType: job.mediaType, body: Buffer.from(buffer, byteOffset, byteLength) });
     } else if (reply.kind === "too-large") {
       job.fail(tooLarge(reply.bytes, maxAnswerBytes, id));
     } else if (reply.kind === "refused") {

@@ -99,9 +99,7 @@ console.error = (...words: unknown[]): void => {
 
 const oxigraph = await import("oxigraph/web.js");
 const wasm = readFileSync(fileURLToPath(import.meta.resolve("oxigraph/web_bg.wasm")));
-const { memory } = oxigraph.initSync({
-  module: capWasmMemory(wasm, boot.memoryBytes),
-});
+const { memory } = oxigraph.initSync({ module: capWasmMemory(wasm, boot.memoryBytes) });
 const memoryBytes = (): number => memory.buffer.byteLength;
 const store = new oxigraph.Store();
 const spelled = new SpelledData();
@@ -110,11 +108,7 @@ const spelled = new SpelledData();
 function crashed(thrown: unknown): StoreReply {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const outOfMemory = panic === undefined && message === "unreachable";
-  return {
-    kind: "crashed",
-    cause: outOfMemory ? "memory" : "trap",
-    message: panic ?? message,
-  };
+  return { kind: "crashed", cause: outOfMemory ? "memory" : "trap", message: panic ?? message };
 }
 
 /** Errors that Oxigraph throws itself; a trap is a `RuntimeError`, an exhausted stack a `RangeError`. */
@@ -157,11 +151,7 @@ function load({ source }: StoreBoot): StoreReply {
   } catch (thrown) {
     if (thrown instanceof Unfit) return { kind: "unfit", message: thrown.message };
     if (!isTooLong(thrown)) throw thrown;
-    return {
-      kind: "crashed",
-      cause: "memory",
-      message: "A file is longer than the store's memory.",
-    };
+    return { kind: "crashed", cause: "memory", message: "A file is longer than the store's memory." };
   }
 }
 
@@ -184,9 +174,7 @@ function update({ graph, quads }: GraphUpdate): StoreReply {
 function datasetOf({ query, defaultGraphs, namedGraphs }: StoreQuery) {
   if (defaultGraphs.length + namedGraphs.length === 0) {
     // Oxigraph would take the union for what FROM names, too.
-    return {
-      use_default_graph_as_union: boot.source === undefined && !hasDatasetClause(query),
-    };
+    return { use_default_graph_as_union: boot.source === undefined && !hasDatasetClause(query) };
   }
   return {
     default_graph: defaultGraphs.map((iri) => oxigraph.namedNode(iri)),
@@ -230,11 +218,7 @@ async function answer(query: StoreQuery): Promise<StoreReply> {
     return { kind: "answer", body, memoryBytes: memoryBytes() };
   } catch (thrown) {
     if (!isOwnError(thrown) && !(thrown instanceof FedwayError)) return crashed(thrown);
-    return {
-      kind: "refused",
-      message: thrown.message.slice(0, maxMessageLength),
-      memoryBytes: memoryBytes(),
-    };
+    return { kind: "refused", message: thrown.message.slice(0, maxMessageLength), memoryBytes: memoryBytes() };
   }
 }
 

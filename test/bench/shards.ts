@@ -14,11 +14,7 @@ export async function runShardsBench({ quick }: { readonly quick: boolean }): Pr
   const largeCovers = await measureLargeCovers({ quick });
   const federating = await measureFederating({ quick });
   const loading = await measureLoading({ quick });
-  const machine = {
-    node: process.version,
-    processors: cpus().length,
-    model: cpus()[0]?.model ?? "unknown",
-  };
+  const machine = { node: process.version, processors: cpus().length, model: cpus()[0]?.model ?? "unknown" };
   const report = {
     machine,
     nativeClingo,

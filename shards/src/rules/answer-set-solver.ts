@@ -41,10 +41,7 @@ export interface SolveResult {
    * The solver's own times, in seconds: for the whole program, and for the search in it after grounding and
    * preprocessing. Missing when the search was cut off.
    */
-  readonly clock?: {
-    readonly totalSeconds: number;
-    readonly searchSeconds: number;
-  };
+  readonly clock?: { readonly totalSeconds: number; readonly searchSeconds: number };
 }
 
 /** Solves answer-set programs (ASP-Core-2 with clingo's extensions), one at a time, away from the event loop. */

@@ -114,11 +114,7 @@ async function minimiseAll(session: Session) {
     if (!isTooLarge) atMost.set(name, cost);
   }
   const canonical = await ask({ atMost, canonical: true });
-  return {
-    chosen: canonical.complete ? (canonical.chosen ?? chosen) : chosen,
-    criteria: results,
-    fewestRules,
-  };
+  return { chosen: canonical.complete ? (canonical.chosen ?? chosen) : chosen, criteria: results, fewestRules };
 }
 
 /** One criterion: core-guided first, which proves; when that takes too long, branch and bound, which finds. */
@@ -133,11 +129,7 @@ async function minimise(
     atMost: Aims["atMost"] & {};
     chosen: readonly number[];
   },
-): Promise<{
-  readonly chosen: readonly number[];
-  readonly proven: boolean;
-  readonly lower: number;
-}> {
+): Promise<{ readonly chosen: readonly number[]; readonly proven: boolean; readonly lower: number }> {
   const { ask } = session;
   const costOf = (choice: readonly number[]): number => evaluateChoice(session, choice).costs[name];
   if (costOf(chosen) === 0) return { chosen, proven: true, lower: 0 };
@@ -148,11 +140,7 @@ async function minimise(
   const choices = [chosen, proof.chosen, search.chosen].filter((choice) => choice !== undefined);
   const best = choices.reduce((left, right) => (costOf(right) < costOf(left) ? right : left));
   const lower = Math.max(proof.lower, search.lower);
-  return {
-    chosen: best,
-    proven: search.complete || lower >= costOf(best),
-    lower,
-  };
+  return { chosen: best, proven: search.complete || lower >= costOf(best), lower };
 }
 
 /** Why these queries are left with one shard; `unfederated` are numbers of the session. */
@@ -160,10 +148,7 @@ async function explain(session: Session, unfederated: readonly number[]): Promis
   const reasons: { query: number; reason: string }[] = [];
   for (const [at, query] of unfederated.entries()) {
     const alone = at < maxExplained ? await session.ask({ alone: query }) : undefined;
-    reasons.push({
-      query: itemAt(session.queries, query),
-      reason: reasonOf(alone),
-    });
+    reasons.push({ query: itemAt(session.queries, query), reason: reasonOf(alone) });
   }
   return reasons;
 }

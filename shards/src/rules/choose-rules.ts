@@ -54,10 +54,7 @@ async function chooseCover(problem: Problem, options: ChooseOptions): Promise<So
     cost: chosen.length,
     lowerBound,
     proven: lowerBound === chosen.length,
-    impossible: uncovered.map((query) => ({
-      query,
-      reason: "No candidate rule covers it.",
-    })),
+    impossible: uncovered.map((query) => ({ query, reason: "No candidate rule covers it." })),
     seconds: (performance.now() - startMs) / 1000,
     trouble: found.trouble,
   };
@@ -68,10 +65,7 @@ export function coverInstanceOf({ candidates, queries }: Problem): {
   readonly instance: CoverInstance;
   readonly uncovered: readonly number[];
 } {
-  const coverers = coverersOf({
-    rules: candidates.map(({ covers }) => covers),
-    queries: queries.length,
-  });
+  const coverers = coverersOf({ rules: candidates.map(({ covers }) => covers), queries: queries.length });
   const uncovered = coverers.flatMap((rules, query) => (rules.length === 0 ? [query] : []));
   const covered = coverers.flatMap((rules, query) => (rules.length === 0 ? [] : [query]));
   const numbers = new Map(covered.map((query, number) => [query, number]));
@@ -89,10 +83,7 @@ const shareOfSolver = 3 / 4;
 async function solveCore(core: CoverInstance, names: readonly string[], options: ChooseOptions): Promise<Cover> {
   const endMs = performance.now() + options.timeoutMs;
   const timeoutMs = options.timeoutMs * shareOfSolver;
-  const found = await askSolver(coverProgram(core, names), {
-    ...options,
-    timeoutMs,
-  });
+  const found = await askSolver(coverProgram(core, names), { ...options, timeoutMs });
   const { trouble } = found;
   if (found.complete && found.chosen !== undefined) return { chosen: found.chosen, lowerBound: found.chosen.length };
   const chosen = smaller(greedyCover(core), found.chosen);
@@ -110,11 +101,7 @@ async function askSolver(program: string, { solver, signal, timeoutMs }: ChooseO
     });
     const model = models.at(-1);
     const chosen = model && numbersOf(model.atoms, "choose");
-    return {
-      chosen,
-      complete: ended === "complete",
-      lowerBound: lowerBound?.[0] ?? 0,
-    };
+    return { chosen, complete: ended === "complete", lowerBound: lowerBound?.[0] ?? 0 };
   } catch (error) {
     return { complete: false, lowerBound: 0, trouble: solverTrouble(error) };
   }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,7 +81,8 @@ async function wholeAnswer(
   const rows = await ask(touched);
   const known = new Map<string, boolean>();
   const isWholeOf: WholeAnswer["isWholeOf"] = async (cells) => {
-    const key = cells.join();
+    // As long as it is, a list of cells would take the memory of many answers.
+    const key = createHash("sha256").update(cells.join()).digest("base64");
     const before = known.get(key);
     if (before !== undefined) return before;
     const found = await ask(cells);
@@ -150,10 +152,7 @@ interface CellData {
   readonly cells: LearnedCells["cells"];
 }
 
-type CellAnswersOptions = {
-  readonly openStore: OpenStore;
-  readonly signal: AbortSignal;
-};
+type CellAnswersOptions = { readonly openStore: OpenStore; readonly signal: AbortSignal };
 
 /** Larger datasets are not loaded into a store for this. */
 const answerLimits = { statements: 250_000, bytes: 64 * 1024 * 1024 } as const;

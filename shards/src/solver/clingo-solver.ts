@@ -20,12 +20,7 @@ const heapMb = 256;
 type ClingoThread = Threads<ClingoRequest, ClingoEnd, ClingoProgress>;
 
 function startThread(boot: ClingoBoot): ClingoThread {
-  return new Threads({
-    script: new URL("./clingo-worker.ts", import.meta.url),
-    data: boot,
-    count: 1,
-    heapMb,
-  });
+  return new Threads({ script: new URL("./clingo-worker.ts", import.meta.url), data: boot, count: 1, heapMb });
 }
 
 /**
@@ -49,10 +44,7 @@ export function createClingoSolver(limits: ClingoSolverOptions = {}): AnswerSetS
     const bytes = new TextEncoder().encode(program);
     if (bytes.length > programBytes) throw tooLarge(bytes.length, programBytes);
     thread ??= startThread({ memoryBytes });
-    const { result, usable } = await startSearch(thread, bytes, {
-      ...options,
-      closing: closing.signal,
-    });
+    const { result, usable } = await startSearch(thread, bytes, { ...options, closing: closing.signal });
     if (!usable) await drop();
     if (closing.signal.aborted) throw closedError();
     if (result instanceof FedwayError) throw result;
@@ -81,10 +73,7 @@ const tooLarge = (bytes: number, most: number): FedwayError =>
   solverError(`its program has ${bytes} bytes, ${Math.floor(most)} are allowed.`);
 
 /** `usable`: the thread waits for the next program. */
-type Outcome = {
-  readonly result: SolveResult | FedwayError;
-  readonly usable: boolean;
-};
+type Outcome = { readonly result: SolveResult | FedwayError; readonly usable: boolean };
 
 /** Messages received from a search so far. */
 interface Heard {
@@ -121,10 +110,7 @@ function startSearch(
   if (signals.some((signal) => signal.aborted)) abort();
   else {
     const onProgress = (progress: ClingoProgress): void => note(heard, progress, keep);
-    const search = thread.run(request, {
-      onProgress,
-      transfer: [program.buffer],
-    });
+    const search = thread.run(request, { onProgress, transfer: [program.buffer] });
     void outcomeOf(search, heard, seconds).then(resolve);
   }
   return promise.finally(() => {
@@ -147,10 +133,7 @@ async function outcomeOf(search: Promise<ClingoEnd>, heard: Heard, seconds: () =
     };
   } catch (error) {
     // A failure may leave clingo's memory in pieces, or at its cap.
-    return {
-      usable: false,
-      result: solverError(error instanceof Error ? error.message : String(error)),
-    };
+    return { usable: false, result: solverError(error instanceof Error ? error.message : String(error)) };
   }
 }
 
@@ -168,11 +151,7 @@ function note(heard: Heard, progress: ClingoProgress, keep: number): void {
 
 function summary(
   { models, lower }: Heard,
-  end: {
-    readonly ended: SolveEnd;
-    readonly satisfiable: boolean | undefined;
-    readonly seconds: number;
-  },
+  end: { readonly ended: SolveEnd; readonly satisfiable: boolean | undefined; readonly seconds: number },
 ): SolveResult {
   const costs = models.at(-1)?.costs ?? [];
   const complete = end.ended === "complete";

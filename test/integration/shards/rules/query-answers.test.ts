@@ -49,11 +49,7 @@ async function opened(openStore: OpenStore, text = data) {
   const learned = await learn([{ path }]);
   const read = await readQueries(ids.map((id) => ({ id, text: texts[id], same: [id] })));
   const queries = read.map((query) => featuresOf(query, literalInterpretation));
-  const cells = await learnCells({
-    learned,
-    buckets,
-    patterns: queries.map(({ patterns }) => patterns),
-  });
+  const cells = await learnCells({ learned, buckets, patterns: queries.map(({ patterns }) => patterns) });
   const signal = new AbortController().signal;
   const answers = await openQueryAnswers({ learned, buckets, queries, cells }, { openStore, signal, totalMs: 60_000 });
   const wordOf = ({ predicate, bucket }: Cell): string => `${predicate.slice(4)} ${bucket}`;
