@@ -26,7 +26,7 @@ export async function hostShards(config: Config, log: Logger, pool: EndpointPool
     hostShard: (dataset, { id, triples, path, sha256, lineBytes: bytes }) =>
       pool.endpoint({
         id: `${dataset}/${id}`,
-        source: { kind: "files", files: [{ path, sha256 }], bytes, triples },
+        source: { kind: "files", files: [{ path, sha256 }], triples },
         memoryMb: storeMemoryMb({ bytes, triples }, limits.hostedMemoryMb),
       }),
     onRefused: (folder, reason) => log.warn({ folder, reason }, "shards are not hosted"),

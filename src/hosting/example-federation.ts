@@ -19,7 +19,7 @@ export function createExampleFederation(pool: EndpointPool, roomMb: number): Exa
   const memoryMb = storeMemoryMb(largest, roomMb);
   const endpointOf = (id: string): HostedEndpoint => {
     const path = fileURLToPath(new URL(`${id}.nt.gz`, dataFolder));
-    return pool.endpoint({ id, source: { kind: "files", files: [{ path }], bytes: largest.bytes }, memoryMb });
+    return pool.endpoint({ id, source: { kind: "files", files: [{ path }] }, memoryMb });
   };
   return new Map(exampleIds.map((id) => [id, endpointOf(id)]));
 }

@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import { mendedQuery } from "../sparql/query.ts";
 import { HostedJob } from "./hosted-endpoint.ts";
 import { answerKindOf } from "./query-form.ts";
@@ -11,7 +10,7 @@ interface FileStoreLimits {
   readonly maxAnswerBytes: number;
 }
 
-type StoreFiles = readonly { readonly path: string; readonly gzip: boolean }[];
+type StoreFiles = readonly { readonly path: string; readonly graph?: string | undefined }[];
 
 /** Opens stores in threads, one for each list of files. */
 export const storeOpener = (limits: FileStoreLimits) => (files: StoreFiles, signal: AbortSignal) =>
@@ -19,12 +18,10 @@ export const storeOpener = (limits: FileStoreLimits) => (files: StoreFiles, sign
 
 /** The files as one dataset: N-Quads keep their graphs. Queries are answered one after the other. */
 async function openStore(files: StoreFiles, limits: FileStoreLimits, signal: AbortSignal) {
-  let bytes = 0;
-  for (const { path, gzip } of files) bytes += (await stat(path)).size * (gzip ? usualRatio : 1);
   signal.throwIfAborted();
   const { timeoutMs, memoryMb, maxAnswerBytes } = limits;
-  const paths = files.map(({ path }) => ({ path }));
-  const runner = new StoreRunner({ id, source: { kind: "files", files: paths, bytes }, memoryMb, maxAnswerBytes });
+  const data = files.map(({ path, graph }) => ({ path, graph }));
+  const runner = new StoreRunner({ id, source: { kind: "files", files: data }, memoryMb, maxAnswerBytes });
   let before = Promise.resolve();
   const prepare = ofLast((text: string) => ({
     mediaType: answerKindOf(text) === "quads" ? "application/n-triples" : "application/sparql-results+json",
@@ -60,6 +57,3 @@ function ofLast<Result>(work: (text: string) => Result): (text: string) => Resul
 
 const id = "verification";
 const mostLoadingMs = 300_000;
-
-/** N-Triples are about as many times larger than their gzip. */
-const usualRatio = 12;

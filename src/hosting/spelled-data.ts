@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { keepsSpelling, storedByValue } from "../rdf/spellings.ts";
 import { xsd } from "../rdf/vocabularies.ts";
 
-/** N-Quads of which as many characters are loaded at once, up to the end of a line. */
+/** N-Quads of which as many bytes are loaded at once, up to the end of a line. */
 const sliceLength = 4 * 1024 * 1024;
 /**
  * Literals that a store takes by value: text, and the name of their datatype behind the namespace of `xsd`. Linear: no quote that
@@ -33,13 +33,16 @@ export class SpelledData {
     return this.predicates?.size !== 0 || spelledConstant.test(query);
   }
 
-  /** The text with its literals marked, in slices that end with a line. */
-  *marked(text: string): Generator<string> {
-    for (let from = 0; from < text.length; ) {
-      const last = text.length - from <= sliceLength ? -1 : text.indexOf("\n", from + sliceLength);
-      const to = last < 0 ? text.length : last + 1;
-      yield this.#markedSlice(text.slice(from, to));
-      from = to;
+  /** N-Quads in UTF-8 with their literals marked, in slices that end with a line. */
+  *marked(contents: Iterable<Buffer>): Generator<string> {
+    for (const content of contents) {
+      for (let from = 0; from < content.length; ) {
+        const last = content.length - from <= sliceLength ? -1 : content.indexOf("\n", from + sliceLength);
+        const to = last < 0 ? content.length : last + 1;
+        yield this.#markedSlice(content.toString("utf8", from, to));
+        from = to;
+      }
+      yield "\n";
     }
   }
 

@@ -243,12 +243,9 @@ export class StoreRunner {
   }
 }
 
-/** N-Quads text passes through the heap once as a string of one or two bytes a character. */
-function heapForText(source: HostedSource | LiveSource): number {
-  if (source.kind === "live") return 0;
-  const length = source.kind === "text" ? source.text.length : source.bytes;
-  return Math.ceil((length * 4) / mib);
-}
+/** Text comes through the heap as a string of one or two bytes a character; files are read in slices. */
+const heapForText = (source: HostedSource | LiveSource): number =>
+  source.kind === "text" ? Math.ceil((source.text.length * 2) / mib) : 0;
 
 /** The error of every query at an endpoint that is closed. */
 export function closedError(id: string): FedwayError {

@@ -18,18 +18,19 @@ interface DataFile {
   readonly path: string;
   /** Hexadecimal; a file with another digest is refused. Absent: not checked. */
   readonly sha256?: string;
+  /** The named graph that its triples, which have no blank nodes, are loaded into. */
+  readonly graph?: string | undefined;
 }
 
 /**
  * N-Triples or N-Quads of a hosted endpoint. The thread reads files itself after every start, so that the main thread
- * never holds their text; `bytes` is about the size of all of them together, uncompressed.
+ * never holds their text. Files with a graph, no triple in two of them, are together the default graph, too.
  */
 export type HostedSource =
   | { readonly kind: "text"; readonly text: string }
   | {
       readonly kind: "files";
       readonly files: readonly DataFile[];
-      readonly bytes: number;
       /** Different statements in them; a store that has another number of them does not answer. Absent: not checked. */
       readonly triples?: number | undefined;
     };
@@ -120,13 +121,13 @@ class Unfit extends Error {
   override readonly name = "Unfit";
 }
 
-function textOf({ path, sha256 }: DataFile): string {
+function contentOf({ path, sha256 }: DataFile): Buffer {
   const bytes = bytesOf(path);
   if (sha256 !== undefined && createHash("sha256").update(bytes).digest("hex") !== sha256) {
     throw new Unfit("a file has changed since it was written");
   }
   // A longer text does not fit into the store either.
-  return (path.endsWith(".gz") ? gunzipSync(bytes, { maxOutputLength: boot.memoryBytes }) : bytes).toString();
+  return path.endsWith(".gz") ? gunzipSync(bytes, { maxOutputLength: boot.memoryBytes }) : bytes;
 }
 
 function bytesOf(path: string): Buffer {
@@ -142,9 +143,9 @@ const isTooLong = (thrown: unknown): boolean =>
 
 function load({ source }: StoreBoot): StoreReply {
   if (source === undefined) return { kind: "loaded", memoryBytes: memoryBytes() };
-  if (source.kind === "text") return loadText(source.text);
+  if (source.kind === "text") return loadContents([Buffer.from(source.text)]);
   try {
-    const reply = loadText(source.files.map(textOf).join("\n"));
+    const reply = loadFiles(source.files);
     const { triples = store.size } = source;
     if (reply.kind !== "loaded" || store.size === triples) return reply;
     return { kind: "unfit", message: `the store has ${store.size} statements where the files have ${triples}` };
@@ -155,10 +156,21 @@ function load({ source }: StoreBoot): StoreReply {
   }
 }
 
-function loadText(text: string): StoreReply {
+/** Blank nodes of one name are one node in files of one load. */
+function loadFiles(files: readonly DataFile[]): StoreReply {
+  const isAlone = ({ graph }: DataFile): boolean => graph !== undefined;
+  let reply = loadContents(files.filter((file) => !isAlone(file)).map(contentOf));
+  for (const file of files.filter(isAlone))
+    if (reply.kind === "loaded") reply = loadContents([contentOf(file)], file.graph);
+  return reply;
+}
+
+function loadContents(contents: readonly Buffer[], graph?: string): StoreReply {
+  const format = graph === undefined ? "application/n-quads" : "application/n-triples";
+  const named = graph === undefined ? {} : { to_graph_name: oxigraph.namedNode(graph) };
   try {
     // Its reader would refuse language tags with more than eight letters between hyphens, which data have.
-    store.load(spelled.marked(text), { format: "application/n-quads", lenient: true });
+    store.load(spelled.marked(contents), { format, lenient: true, ...named });
     return { kind: "loaded", memoryBytes: memoryBytes() };
   } catch (thrown) {
     return isOwnError(thrown) ? { kind: "unfit", message: thrown.message } : crashed(thrown);
@@ -167,14 +179,18 @@ function loadText(text: string): StoreReply {
 
 function update({ graph, quads }: GraphUpdate): StoreReply {
   store.update(`DROP SILENT GRAPH <${graph}>`);
-  return loadText(quads);
+  return loadContents([Buffer.from(quads)]);
 }
+
+/** The default graph is all that the named ones have. */
+const isUnion =
+  boot.source === undefined || (boot.source.kind === "files" && boot.source.files.some(({ graph }) => graph));
 
 /** The protocol has no way to ask for an empty dataset: no graph named means that of the query, else the stored one. */
 function datasetOf({ query, defaultGraphs, namedGraphs }: StoreQuery) {
   if (defaultGraphs.length + namedGraphs.length === 0) {
     // Oxigraph would take the union for what FROM names, too.
-    return { use_default_graph_as_union: boot.source === undefined && !hasDatasetClause(query) };
+    return { use_default_graph_as_union: isUnion && !hasDatasetClause(query) };
   }
   return {
     default_graph: defaultGraphs.map((iri) => oxigraph.namedNode(iri)),

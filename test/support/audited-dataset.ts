@@ -3,7 +3,7 @@ import { parseQuery } from "../../src/sparql/query.ts";
 import { type AuditedItem, auditQueries } from "../../shards/src/audit/audit-queries.ts";
 import { type DataFacts, readDataFacts } from "../../shards/src/audit/data-facts.ts";
 import { findGoldAnswer } from "../../shards/src/package/gold-answer.ts";
-import { openInputs, type WholeStore } from "../../shards/src/package/whole-store.ts";
+import { openWritten, type WholeStore } from "../../shards/src/package/whole-store.ts";
 import type { Random } from "./random.ts";
 import { type FaultKind, faultKinds, plantFaults } from "./planted-faults.ts";
 
@@ -18,10 +18,9 @@ const signal = new AbortController().signal;
 
 /** A file of N-Triples as a whole store. */
 export const openDataset = (path: string): Promise<WholeStore> =>
-  openInputs([{ path, name: "all", format: "n-triples" }], {
+  openWritten(async () => [{ path, format: "n-triples", gzip: false, graph: "urn:all" }], {
     openStore: storeOpener(limits),
     signal,
-    graphOf: () => "urn:all",
   });
 
 /** Audits queries as a package does. */

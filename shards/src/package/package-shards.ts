@@ -31,7 +31,7 @@ export interface PackagePlan {
   readonly output: string;
   /** Where the endpoints will be: `<baseUrl>/shards/<dataset>/<shard>/sparql`. */
   readonly baseUrl: string;
-  /** Where temporary files go: twice the lines of the shards. */
+  /** Where temporary files go: altered copies, one at a time. */
   readonly scratch?: string | undefined;
   /** Time limit of each query. */
   readonly timeoutMs?: number | undefined;

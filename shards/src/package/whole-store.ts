@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { once } from "node:events";
 import type { NamedInput } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
+import type { Visit } from "../load/statement.ts";
 import type { Manifest } from "../materialise/manifest.ts";
-import { type AnswerStore, askStore, type OpenStore } from "../verify/answer-store.ts";
-import { shardInputs } from "../verify/read-sides.ts";
+import { type AnswerStore, askStore, type OpenStore, type StoreFile } from "../verify/answer-store.ts";
 import { isObject, parsedAs } from "../guards.ts";
 
 /** A term of SPARQL results JSON. */
@@ -37,42 +37,55 @@ export interface WholeStore {
   close(): Promise<void>;
 }
 
+/** Finished shards, and the URLs of their endpoints. */
+export interface FinishedShards {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly urlOf: (id: string) => string;
+}
+
 /** How stores are opened. */
 export interface Opening {
   readonly openStore: OpenStore;
-  /** Where temporary files go: twice the lines of the shards. */
+  /** Where files go that a store needs of its own. */
   readonly scratch?: string | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Loads finished shards into one store. @throws FedwayError `DATASET_INVALID`, or as the store: too little memory */
-export function openWholeStore(
-  shards: { readonly folder: string; readonly manifest: Manifest; readonly urlOf: (id: string) => string },
-  opening: Opening,
-): Promise<WholeStore> {
-  const hasShards = shards.manifest.format === "n-triples";
-  return openInputs(shardInputs(shards), { ...opening, graphOf: hasShards ? shards.urlOf : undefined });
+export function openWholeStore({ folder, manifest, urlOf }: FinishedShards, opening: Opening): Promise<WholeStore> {
+  const { format, shards } = manifest;
+  return openFiles(
+    shards.map(({ id, file }) => ({
+      path: join(folder, file),
+      format,
+      gzip: file.endsWith(".gz"),
+      graph: format === "n-triples" ? urlOf(id) : undefined,
+    })),
+    opening,
+  );
 }
 
-/** Loads files of RDF into one store; with `graphOf` each is also the graph of that name. @throws as `openWholeStore` */
-export async function openInputs(
-  inputs: readonly NamedInput[],
-  {
-    openStore,
-    scratch = tmpdir(),
-    signal,
-    graphOf,
-  }: Opening & { readonly graphOf?: ((name: string) => string) | undefined },
+async function openFiles(files: readonly StoreFile[], { openStore, signal }: Opening): Promise<WholeStore> {
+  const store = await openStore(files, signal);
+  return {
+    hasShards: files.some(({ graph }) => graph !== undefined),
+    ask: (query) => answerOf(store, query, signal),
+    close: () => store.close(),
+  };
+}
+
+/** Writes files into a new folder and loads them; closing the store removes the folder. @throws as `openWholeStore` */
+export async function openWritten(
+  write: (folder: string) => Promise<readonly StoreFile[]>,
+  opening: Opening,
 ): Promise<WholeStore> {
-  const folder = await mkdtemp(join(scratch, "fedway-package-"));
+  const folder = await mkdtemp(join(opening.scratch ?? tmpdir(), "fedway-store-"));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    const path = join(folder, "whole.nq");
-    await writeQuads(path, inputs, { graphOf, signal });
-    const store = await openStore([{ path, format: "n-quads", gzip: false }], signal);
+    const store = await openFiles(await write(folder), opening);
     return {
-      hasShards: graphOf !== undefined,
-      ask: (query) => answerOf(store, query, signal),
+      ...store,
       async close(): Promise<void> {
         await store.close();
         await remove();
@@ -84,29 +97,24 @@ export async function openInputs(
   }
 }
 
-async function writeQuads(
-  path: string,
-  inputs: readonly NamedInput[],
-  { graphOf, signal }: { readonly graphOf: ((id: string) => string) | undefined; readonly signal: AbortSignal },
-): Promise<void> {
+/** Loads files of RDF into one store. @throws as `openWholeStore` */
+export const openInputs = (inputs: readonly NamedInput[], opening: Opening): Promise<WholeStore> =>
+  openWritten(async (folder) => {
+    const path = join(folder, "whole.nq");
+    await writeLines(path, inputs, opening.signal);
+    return [{ path, format: "n-quads", gzip: false }];
+  }, opening);
+
+async function writeLines(path: string, inputs: readonly NamedInput[], signal: AbortSignal): Promise<void> {
   const file = createWriteStream(path);
   const lines: Buffer[] = [];
   const settle = async (): Promise<void> => {
     const isFull = lines.length > 0 && !file.write(Buffer.concat(lines.splice(0)));
     if (isFull) await once(file, "drain");
   };
-  for (const input of inputs) {
-    const graph = graphOf && Buffer.from(` <${graphOf(input.name)}> .\n`);
-    await readStatements(
-      [input],
-      ({ bytes, start, objectEnd, end }) => {
-        lines.push(Buffer.from(bytes.subarray(start, end)));
-        if (graph !== undefined) lines.push(Buffer.from(bytes.subarray(start, objectEnd)), graph);
-      },
-      { phase: "verify", signal, afterChunk: settle },
-    );
-    await settle();
-  }
+  const keep: Visit = ({ bytes, start, end }) => void lines.push(Buffer.from(bytes.subarray(start, end)));
+  await readStatements(inputs, keep, { phase: "verify", signal, afterChunk: settle });
+  await settle();
   file.end();
   await once(file, "close");
 }

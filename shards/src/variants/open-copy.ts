@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { iriText } from "../../../src/rdf/term-text.ts";
 import { parseQuery } from "../../../src/sparql/query.ts";
@@ -7,17 +6,14 @@ import { readFacts } from "../audit/query-facts.ts";
 import { canonicalString } from "../load/statement.ts";
 import { readStatements } from "../load/read-statements.ts";
 import type { Manifest } from "../materialise/manifest.ts";
-import { openInputs, type Opening, type WholeStore } from "../package/whole-store.ts";
+import { type FinishedShards, type Opening, openWritten, type WholeStore } from "../package/whole-store.ts";
 import { shardInputs } from "../verify/read-sides.ts";
 import { alteredRows, type Constants, type Row } from "./altered-rows.ts";
 import { findGoldAnswer } from "../package/gold-answer.ts";
 import type { PackagedQuery } from "../package/package-items.ts";
 
-/** Finished shards, and the URLs of their endpoints. */
-export interface ShardFolder {
-  readonly folder: string;
-  readonly manifest: Manifest;
-  readonly urlOf: (id: string) => string;
+/** Finished shards with their queries. */
+export interface ShardFolder extends FinishedShards {
   /** Texts of the queries, whose constants are among the values of the copies. */
   readonly queries: readonly string[];
 }
@@ -75,18 +71,17 @@ export async function openCopy(shards: ShardFolder, copy: number, opening: Openi
     alteredRows(rows, { seed: seedOf(manifest, copy), constants: constantsOf(queries) }),
     ({ shard }) => shard,
   );
-  const folder = await mkdtemp(join(opening.scratch ?? tmpdir(), "fedway-copy-"));
-  try {
-    const inputs = manifest.shards.map(({ id }, at) => ({
-      path: join(folder, `${at}.nt`),
-      name: id,
-      format: "n-triples" as const,
-    }));
-    for (const { path, name } of inputs) await writeFile(path, linesOf(altered.get(name) ?? []));
-    return await openInputs(inputs, { ...opening, graphOf: urlOf });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  return openWritten(
+    (folder) =>
+      Promise.all(
+        manifest.shards.map(async ({ id }, at) => {
+          const path = join(folder, `${at}.nt`);
+          await writeFile(path, linesOf(altered.get(id) ?? []));
+          return { path, format: "n-triples", gzip: false, graph: urlOf(id) };
+        }),
+      ),
+    opening,
+  );
 }
 
 const linesOf = (rows: readonly Row[]): string =>
@@ -105,7 +100,7 @@ export type CopyAnswers =
 
 /** Answers the queries that have a gold answer over each copy. @throws the signal's reason */
 export async function copyAnswers(
-  shards: Omit<ShardFolder, "queries">,
+  shards: FinishedShards,
   queries: readonly Pick<PackagedQuery, "id" | "query" | "answer">[],
   opening: Opening,
 ): Promise<CopyAnswers> {

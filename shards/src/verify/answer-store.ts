@@ -22,6 +22,8 @@ export interface StoreFile {
   readonly format: InputFormat;
   /** Compressed by gzip. */
   readonly gzip: boolean;
+  /** Named graph for its triples, no triple in two of them; such graphs together are the default graph, too. */
+  readonly graph?: string | undefined;
 }
 
 /** Loads files as one dataset, named graphs and all, and ends queries that take too long. */

@@ -25,7 +25,7 @@ beforeAll(async () => {
     memoryMb: 64,
     maxAnswerBytes: 1_000_000,
   });
-  store = await open([{ path, gzip: false }], signal);
+  store = await open([{ path }], signal);
 });
 afterAll(() => store.close());
 

@@ -15,15 +15,25 @@ it("reads files, compressed or not", async () => {
   await writeFile(join(folder, "a.nt"), line("a"));
   await writeFile(join(folder, "b.nt.gz"), gzipSync(`${line("b")}\n`));
   const files = [{ path: join(folder, "a.nt") }, { path: join(folder, "b.nt.gz") }];
-  const endpoint = open({ source: { kind: "files", files, bytes: 100 } });
+  const endpoint = open({ source: { kind: "files", files } });
   expect(await ask(endpoint, all)).toBe("s,o\r\nurn:x:a,é\r\nurn:x:b,é\r\n");
+});
+
+it("holds files as named graphs that are together the default graph", async () => {
+  const files = ["a", "b"].map((name) => ({ path: join(folder, `${name}-graph.nt`), graph: `urn:x:g-${name}`, name }));
+  for (const { path, name } of files) await writeFile(path, `${line(name)}\n`);
+  const endpoint = open({ source: { kind: "files", files, triples: 2 } });
+  expect(await ask(endpoint, all)).toBe("s,o\r\nurn:x:a,é\r\nurn:x:b,é\r\n");
+  const ofGraphs = "SELECT ?g ?s { GRAPH ?g { ?s ?p ?o } } ORDER BY ?g";
+  expect(await ask(endpoint, ofGraphs)).toBe("g,s\r\nurn:x:g-a,urn:x:a\r\nurn:x:g-b,urn:x:b\r\n");
+  expect(await ask(endpoint, "SELECT ?s FROM <urn:x:g-b> { ?s ?p ?o }")).toBe("s\r\nurn:x:b\r\n");
 });
 
 it("refuses a file that is not the one that was written", async () => {
   const path = join(folder, "c.nt");
   await writeFile(path, line("c"));
   const sha256 = createHash("sha256").update(line("c")).digest("hex");
-  const source = { kind: "files", files: [{ path, sha256 }], bytes: 100 } as const;
+  const source = { kind: "files", files: [{ path, sha256 }] } as const;
   expect(await ask(open({ source }), all)).toBe("s,o\r\nurn:x:c,é\r\n");
   await writeFile(path, `${line("c")}\n${line("d")}`);
   await expect(ask(open({ source, thread }), all)).rejects.toMatchObject({
@@ -33,7 +43,7 @@ it("refuses a file that is not the one that was written", async () => {
 });
 
 it("refuses a file that is gone, without its path", async () => {
-  const source = { kind: "files", files: [{ path: join(folder, "none.nt") }], bytes: 100 } as const;
+  const source = { kind: "files", files: [{ path: join(folder, "none.nt") }] } as const;
   await expect(ask(open({ source, thread }), all)).rejects.toMatchObject({
     code: "ENDPOINT_DATA_INVALID",
     message: "The data of the hosted endpoint alpha cannot be loaded: a file is missing, or may not be read.",
@@ -43,7 +53,7 @@ it("refuses a file that is gone, without its path", async () => {
 it("does not answer with another number of statements than its files have", async () => {
   const path = join(folder, "counted.nt");
   await writeFile(path, `${line("a")}\n${line("b")}\n`);
-  const source = { kind: "files", files: [{ path }], bytes: 100 } as const;
+  const source = { kind: "files", files: [{ path }] } as const;
   expect(await ask(open({ source: { ...source, triples: 2 } }), all)).toContain("urn:x:b");
   await expect(ask(open({ source: { ...source, triples: 3 } }), all)).rejects.toMatchObject({
     code: "ENDPOINT_DATA_INVALID",
@@ -54,7 +64,7 @@ it("does not answer with another number of statements than its files have", asyn
 it("refuses a compressed file that is longer than the memory of its store", async () => {
   const path = join(folder, "long.nt.gz");
   await writeFile(path, gzipSync(Buffer.alloc(17 * 1024 * 1024, "#\n")));
-  const source = { kind: "files", files: [{ path }], bytes: 100 } as const;
+  const source = { kind: "files", files: [{ path }] } as const;
   await expect(ask(open({ source, thread, memoryMb: 16 }), all)).rejects.toMatchObject({
     code: "ENDPOINT_FAILED",
     cause: { reason: "memory" },
