@@ -69,11 +69,11 @@ export function interpretationOf({ mode, reading, buckets }: ShardSpec): Interpr
   });
 }
 
-/** Targets for the shards; balanced mode uses the published figures where a specification says nothing. */
-export function targetsOf({ mode, shares, maxShards, minShardTriples }: ShardSpec): ShardTargets {
+/** Targets for the shards; balanced mode uses the published figures, and a number of shards, where a specification says nothing. */
+export function targetsOf({ mode, shares, maxShards, minShardTriples }: ShardSpec, mostShards = 8): ShardTargets {
   const { vertical, class: byClass, horizontal } = published;
   const paper = { vertical: vertical.mean, class: byClass.mean, horizontal: horizontal.mean };
-  const defaults = mode === "balanced" ? { shares: paper, maxShards: 8 } : {};
+  const defaults = mode === "balanced" ? { shares: paper, maxShards: mostShards } : {};
   return { shares: shares ?? defaults.shares, maxShards: maxShards ?? defaults.maxShards, minShardTriples };
 }
 

@@ -27,6 +27,7 @@ import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import { balancedPrecedence, defaultPrecedence, keysOfCells, placementOf, predictShards } from "./rules/placement.ts";
 import type { Interpretation, Precedence, Problem, Rule } from "./rules/problem.ts";
 import { type AnswerSource, openQueryAnswers, type QueryAnswers } from "./rules/query-answers.ts";
+import { claimedGroups, groupedProblem, type GroupedProblem, type TermGroups } from "./rules/term-groups.ts";
 import { propertiesOfShards, topicsOf } from "./shard-contents.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
 import { lockTarget } from "./target-lock.ts";
@@ -116,6 +117,8 @@ interface Read {
   readonly request: GatherRequest;
   readonly gathered: Gathered | undefined;
   readonly cells: LearnedCells;
+  /** In balanced mode, where the questions name too many classes and predicates for rules about each. */
+  readonly groups: TermGroups | undefined;
   readonly answers: QueryAnswers | undefined;
 }
 
@@ -145,28 +148,48 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   const cells = gathered?.cells ?? (await learnCells(request, passes));
   const { queries } = problem;
   const { openStore, signal, answersMs: totalMs = 180_000 } = held;
-  const data = { learned, buckets: reading.buckets, queries, cells };
+  const grouped: GroupedProblem =
+    spec.mode === "balanced" ? groupedProblem(problem, cells, reading) : { ...problem, placed: cells };
+  const { groups, parts } = grouped;
+  const data = { learned, buckets: reading.buckets, queries, cells, parts };
   const answers = openStore && (await openQueryAnswers(data, { openStore, signal, totalMs }));
-  const asked = { spec, reading, precedence, questions, request, gathered, cells, answers };
+  const asked = { spec, reading, precedence, questions, request, gathered, cells, groups, answers };
   try {
-    return await buildAsked(asked, problem, held);
+    return await buildAsked(asked, grouped, held);
   } finally {
     await answers?.close();
   }
 }
 
-async function buildAsked(asked: Read, paper: Problem, held: Held): Promise<ShardReport> {
-  const { spec, precedence, cells, answers } = asked;
+/** The share of the queries that each kind of rules over groups of terms is to cover. */
+const leastOfKind = 0.1;
+/** Large data have groups, with more shards than the few that an agent can know by heart. */
+const mostShardsOfGroups = 16;
+
+async function buildAsked(asked: Read, grouped: GroupedProblem, held: Held): Promise<ShardReport> {
+  const { spec, precedence, groups, answers } = asked;
+  const { queries, candidates, placed } = grouped;
+  const { cells, touches } = placed;
   held.onProgress({ stage: "asking the queries", done: 0 });
-  const needed = spec.mode === "balanced" ? ((await answers?.neededCells()) ?? cells.touches) : undefined;
-  const needs = needed?.map((found) => [found]);
-  const problem: Problem = { ...paper, placement: { ...cells, precedence, needs, targets: targetsOf(spec) } };
+  const needed = spec.mode === "balanced" ? await answers?.neededCells() : undefined;
+  const needs = spec.mode === "balanced" ? touches.map((all, query) => [needSetOf(all, needed?.[query])]) : undefined;
+  const leastCovered = groups && Math.ceil(leastOfKind * queries.length);
+  const targets = targetsOf(spec, groups && mostShardsOfGroups);
+  const problem: Problem = {
+    queries,
+    candidates,
+    placement: { cells, touches, precedence, needs, targets, leastCovered },
+  };
   const chosen = await choose({ ...asked, problem }, held);
   const known: Known = { ...asked, problem: chosen.problem };
   if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });
-  const shards = predictShards(cells.cells, chosen.keys);
+  const shards = predictShards(asked.cells.cells, chosen.keys);
   return reportFor(known, chosen, { shards, predicted: true });
 }
+
+/** Cells that must not all lie in one shard: where fewer than two are needed, or that is unknown, all that a query touches. */
+const needSetOf = (touched: readonly number[], needed: readonly number[] = []): readonly number[] =>
+  needed.length < 2 ? touched : needed;
 
 const checksums = (inputs: readonly { readonly sha256: string }[]): string =>
   inputs.map(({ sha256 }) => sha256).join(" ");
@@ -209,7 +232,7 @@ async function choose(known: Known, held: Held) {
  * enough for that as a new condition.
  */
 async function chooseRefined(
-  { spec, problem: first, precedence, cells, answers }: Known,
+  { spec, problem: first, precedence, cells, groups, answers }: Known,
   reading: Interpretation,
   { solver, signal, onProgress, solveMs = defaultSolveMs }: Held,
 ) {
@@ -231,11 +254,19 @@ async function chooseRefined(
     const used = await solved(isPaper ? paper : problem, reading, parts);
     const { rules } = used.solution;
     leftMs = Math.max(0, leftMs - (processorMs() - startMs));
-    const keys = keysOfCells(cells.cells, placementOf(rules, precedence));
+    const placement = placementOf(rules, precedence, groups);
     onProgress({ stage: "asking the shards", done: 0 });
-    const { sources, enough } = await shardsAsked(answers, keys, isLast);
+    const placed = problem.placement?.cells ?? cells.cells;
+    const { sources, enough } = await shardsAsked(answers, keysOfCells(placed, placement), isLast);
     const refined = enough && refinedBy(problem, enough);
-    if (refined === undefined) return { problem, used: asFarAsAsked(used, sources), keys, sources };
+    if (refined === undefined) {
+      return {
+        problem,
+        used: asFarAsAsked(groups ? asFarAsGrouped(used) : used, sources),
+        keys: keysOfCells(cells.cells, placement),
+        sources,
+      };
+    }
     problem = refined;
     from = rules;
   }
@@ -247,6 +278,13 @@ async function shardsAsked(answers: QueryAnswers | undefined, keys: readonly str
   const sourced = await answers.sources(keys);
   const sources = sourced.map(({ source }) => source);
   return isLast ? { sources } : { sources, enough: await answers.enoughCells(sourced) };
+}
+
+/** Other groups, or rules about single terms, might do better: only what costs nothing is proven, and one rule is needed. */
+function asFarAsGrouped(used: SolvedInterpretation): SolvedInterpretation {
+  const { criteria, cost } = used.solution;
+  const proven = criteria?.map(({ name, cost: own, proven: is }) => ({ name, cost: own, proven: is && own === 0 }));
+  return { ...used, solution: { ...used.solution, criteria: proven, proven: false, lowerBound: Math.min(1, cost) } };
 }
 
 /** Not proven, as to shards that answer alone, where some query was not asked. */
@@ -272,7 +310,7 @@ function refinedBy({ placement, ...problem }: Problem, enough: readonly (readonl
 }
 
 async function write(known: Known, chosen: Chosen, held: Held & { readonly target: string }): Promise<ShardReport> {
-  const { spec, request, gathered, cells, problem, precedence } = known;
+  const { spec, request, gathered, cells, groups, problem, precedence } = known;
   const { dataset, title, licence, citation, source, gzip } = spec;
   const { rules: chosenRules, reading } = chosen.used.solution;
   let report: ShardReport | undefined;
@@ -283,6 +321,7 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       rules: chosenRules,
       reading,
       precedence,
+      groups: groups && claimedGroups(groups, chosenRules),
       source: { dataset, title, licence, citation, source },
       target: held.target,
       gzip,
@@ -308,13 +347,14 @@ function reportFor(
   { used, keys, sources, readings }: Chosen,
   { shards, predicted }: { readonly shards: ReportInput["shards"]; readonly predicted: boolean },
 ): ShardReport {
-  const { spec, precedence, questions, request, cells, problem } = known;
+  const { spec, precedence, questions, request, cells, groups, problem } = known;
   const { solution } = used;
   const { dataset: id, title, licence, citation, source } = spec;
   return reportOf({
     dataset: { id, title, licence, citation, source },
     mode: spec.mode,
     precedence,
+    groups: groups && claimedGroups(groups, solution.rules),
     problem,
     solution,
     shards,

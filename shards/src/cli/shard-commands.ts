@@ -220,6 +220,12 @@ function outcomeText({ report, folder }: BuildResult): string {
   const bound = optimum.proven
     ? "no choice is better"
     : `not proven: between ${optimum.lowerBound} and ${optimum.cost}`;
+  const others = new Map(
+    Object.values(report.groups ?? {})
+      .flat()
+      .map((terms) => [terms[0], terms.length - 1]),
+  );
+  const termText = (iri: string): string => (others.get(iri) ? `${iri} (and ${others.get(iri)} more)` : iri);
   const notFederated = queries.filter(({ federated }) => !federated);
   const lines = [
     `${dataset.id}: ${statistics.triples} triples, ${statistics.questions} questions with ${statistics.distinctQueries} queries`,
@@ -229,7 +235,8 @@ function outcomeText({ report, folder }: BuildResult): string {
     ...listed(
       "rules:",
       rules,
-      ({ kind, iris, questions }) => `${kind} ${iris.join(" ")}: covers ${amountText(questions, "question")}`,
+      ({ kind, iris, questions }) =>
+        `${kind} ${iris.map(termText).join(" ")}: covers ${amountText(questions, "question")}`,
     ),
     ...listed("shards:", shards, ({ id, key, triples }) => `${id}: ${triples} triples, ${key}`),
     ...listed("not federated:", notFederated, ({ id, reason = "" }) => `${id}: ${reason}`),

@@ -74,6 +74,8 @@ const isClass = isShape({ kind: isOneOf("class"), classes: isListOf(isText) });
 const isHorizontal = isShape({ kind: isOneOf("horizontal"), class: isText, buckets: isCount });
 const isRule = (value: unknown): value is Rule => isVertical(value) || isClass(value) || isHorizontal(value);
 
+const isGroup = isListOf(isText);
+
 const isReading: Guard<Interpretation> = isShape({
   name: isText,
   classRule: isForm,
@@ -98,6 +100,8 @@ const manifestFields = {
   rules: isListOf(isRule),
   reading: isReading,
   precedence: isPrecedence,
+  /** Classes and predicates that the rules name by the first of their group; absent where each stands for itself. */
+  groups: optional(isShape({ classes: isListOf(isGroup), predicates: isListOf(isGroup) })),
   format: isOneOf("n-triples", "n-quads"),
   gzip: isFlag,
   inputs: isListOf(

@@ -7,6 +7,7 @@ import { valueFor } from "../../../src/values.ts";
 import { compareBytes, keysOfCells, placementOf } from "../rules/placement.ts";
 import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
 import type { Precedence, Rule, Interpretation } from "../rules/problem.ts";
+import type { TermGroups } from "../rules/term-groups.ts";
 import {
   type BuildState,
   readState,
@@ -34,6 +35,8 @@ export interface MaterialiseRequest {
   readonly rules: readonly Rule[];
   readonly reading: Interpretation;
   readonly precedence: Precedence;
+  /** Of rules over groups. */
+  readonly groups?: TermGroups | undefined;
   readonly source: Source;
   /** The folder of the result. It appears as a whole, at the end. */
   readonly target: string;
@@ -101,7 +104,7 @@ const endingOf = ({ gather: { learned } }: MaterialiseRequest): ".nt" | ".nq" =>
 /** Everything that the bytes of the result depend on. */
 function fingerprintOf(request: MaterialiseRequest): string {
   const { learned } = request.gather;
-  const { rules, reading, precedence, source, gzip, naming, topics = new Map() } = request;
+  const { rules, reading, precedence, groups, source, gzip, naming, topics = new Map() } = request;
   const inputs = learned.inputs.map(({ name, format, sha256 }) => ({ name, format, sha256 }));
   const text = JSON.stringify({
     version: 3,
@@ -109,6 +112,7 @@ function fingerprintOf(request: MaterialiseRequest): string {
     rules,
     reading,
     precedence,
+    groups,
     source,
     gzip,
     naming,
@@ -196,12 +200,12 @@ const sourcesFrom = (place: BuildFolder, gathered: Gathered, from: number): read
   Array.from({ length: gathered.ranges - from }, (_, index) => filesOf(place, gathered, from + index)).flat();
 
 /** @throws RangeError for rules with buckets that the cells do not tell apart */
-function keysFor({ rules, precedence, gather: { buckets } }: MaterialiseRequest, { cells }: Gathered) {
+function keysFor({ rules, precedence, groups, gather: { buckets } }: MaterialiseRequest, { cells }: Gathered) {
   for (const rule of rules) {
     if (rule.kind === "horizontal" && buckets % rule.buckets !== 0)
       throw new RangeError(`${rule.buckets} buckets do not divide ${buckets}`);
   }
-  return keysOfCells(cells.cells, placementOf(rules, precedence));
+  return keysOfCells(cells.cells, placementOf(rules, precedence, groups));
 }
 
 function sortingOf({ request, gathered, keys, state }: Begun): Sorting {
@@ -245,7 +249,7 @@ async function sealShards(
 }
 
 function manifestOf(request: MaterialiseRequest, fingerprint: string, shards: readonly ManifestShard[]): Manifest {
-  const { rules, reading, precedence, source, gzip } = request;
+  const { rules, reading, precedence, groups, source, gzip } = request;
   const { learned } = request.gather;
   return {
     version: 1,
@@ -254,6 +258,7 @@ function manifestOf(request: MaterialiseRequest, fingerprint: string, shards: re
     rules,
     reading,
     precedence,
+    groups,
     format: learned.hasGraphs ? "n-quads" : "n-triples",
     gzip,
     inputs: learned.inputs.map(({ name, format, bytes, sha256, badLines }) => {

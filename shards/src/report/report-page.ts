@@ -132,10 +132,10 @@ const ruleFileNote = (name: string): Html =>
  */
 export function reportPage(report: ShardReport, ruleFile?: string): string {
   const keys = [...report.shards.map(({ key }) => key), ...report.queries.flatMap(({ implied }) => implied)];
-  const nameOf = createNames([
-    ...report.rules.flatMap(({ iris }) => iris),
-    ...keys.flatMap((key) => partsOfKey(key).iri ?? []),
-  ]);
+  const nameOf = createNames(
+    [...report.rules.flatMap(({ iris }) => iris), ...keys.flatMap((key) => partsOfKey(key).iri ?? [])],
+    Object.values(report.groups ?? {}).flat(),
+  );
   const { statistics } = report;
   const checking = ruleFile === undefined ? undefined : ruleFileNote(ruleFile);
   const body = html`${head(report)}<main>${tiles(report)}${lackBanner(report)}

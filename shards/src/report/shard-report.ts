@@ -1,6 +1,7 @@
 import { itemAt, valueFor } from "../../../src/values.ts";
 import { type Applicability, irisOfRule, ruleKey } from "../rules/candidates.ts";
 import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
+import type { TermGroups } from "../rules/term-groups.ts";
 import type { Problem, Solution, Precedence, Rule, RuleKind, Interpretation } from "../rules/problem.ts";
 import type { BadLines } from "../load/read-bytes.ts";
 import type { RejectedQuery } from "../load/load-queries.ts";
@@ -38,7 +39,8 @@ export interface ReportedShard {
 }
 
 /** Inputs of a report; the lists are in the order of `problem.queries`. */
-export interface ReportInput extends Pick<ShardReport, "dataset" | "mode" | "precedence" | "leftOut" | "badLines"> {
+export interface ReportInput
+  extends Pick<ShardReport, "dataset" | "mode" | "precedence" | "groups" | "leftOut" | "badLines"> {
   readonly problem: Problem;
   /** The one that the shards follow. */
   readonly solution: Solution;
@@ -121,6 +123,8 @@ export interface ShardReport {
   readonly dataset: ReportedDataset;
   readonly mode: ShardMode;
   readonly precedence: Precedence;
+  /** Classes and predicates that the rules name by the first of their group; absent where each stands for itself. */
+  readonly groups?: TermGroups | undefined;
   readonly reading: Interpretation;
   readonly predicted: boolean;
   /** `criteria`: minimised ones, in order; not in paper mode. */
@@ -235,6 +239,7 @@ export function reportOf(input: ReportInput): ShardReport {
     dataset: input.dataset,
     mode: input.mode,
     precedence: input.precedence,
+    groups: input.groups,
     reading,
     predicted: input.predicted ?? false,
     optimum: { cost, lowerBound, proven, criteria, trouble },

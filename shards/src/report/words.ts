@@ -68,11 +68,19 @@ export type NameOf = (iri: string) => string;
 
 const localOf = (iri: string): string => /(?<![^/#])[^/#]+$/u.exec(iri.slice(0, 2000))?.[0] ?? iri;
 
-/** Text after the last `/`, or after it the `#`, where no other of these IRIs ends alike; else the whole IRI. */
-export function createNames(iris: Iterable<string>): NameOf {
+/**
+ * Text after the last `/`, or after it the `#`, where no other of these IRIs ends alike; else the whole IRI.
+ * @param groups of terms: the first one stands for all
+ */
+export function createNames(iris: Iterable<string>, groups: readonly (readonly string[])[] = []): NameOf {
   const users = new Map<string, number>();
   for (const iri of new Set(iris)) users.set(localOf(iri), (users.get(localOf(iri)) ?? 0) + 1);
-  return (iri) => brief(users.get(localOf(iri)) === 1 ? localOf(iri) : iri, 120);
+  const others = new Map(groups.map((terms) => [terms[0], terms.length - 1]));
+  return (iri) => {
+    const name = brief(users.get(localOf(iri)) === 1 ? localOf(iri) : iri, 120);
+    const more = others.get(iri) ?? 0;
+    return more === 0 ? name : `${name} (and ${more} more)`;
+  };
 }
 
 /** The parts of `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>`, `base`, `elsewhere`. */

@@ -233,7 +233,8 @@ function* neighbours(choice: readonly number[], rules: number): Generator<readon
   }
 }
 
-function isLess(left: readonly number[], right: readonly number[]): boolean {
+/** Costs in order, the first counts most. */
+export function isLess(left: readonly number[], right: readonly number[]): boolean {
   const at = left.findIndex((cost, index) => cost !== right[index]);
   return at !== -1 && itemAt(left, at) < itemAt(right, at);
 }

@@ -24,6 +24,8 @@ export interface FederationInstance {
   readonly numbered: Places;
   readonly measured: ReturnType<typeof measures>;
   readonly targets: NonNullable<Placement["targets"]>;
+  /** A kind whose chosen rules cover fewer queries is missing; 0 where it is there with any rule. */
+  readonly leastCovered: number;
   /** Queries that are left out, as it needs no solver to tell that nothing helps them. */
   readonly unsatisfiable: Solution["impossible"];
   /** In balanced mode: queries that no rule covers, by their place in `Problem.queries`. */
@@ -32,7 +34,7 @@ export interface FederationInstance {
 
 /** Numbers a problem with placement. */
 export function federationInstance(problem: Problem, placement: Placement): FederationInstance {
-  const { needs, targets = {}, ...unbalanced } = placement;
+  const { needs, targets = {}, leastCovered = 0, ...unbalanced } = placement;
   const candidates = needs === undefined ? claiming(problem, placement) : splitting(problem, placement);
   const rules = candidates.map(({ rule }) => rule);
   const unsatisfiable = directReasons(placement);
@@ -41,7 +43,15 @@ export function federationInstance(problem: Problem, placement: Placement): Fede
   const kept = <Item>(of: readonly (readonly Item[])[]): typeof of => queries.map((query) => itemAt(of, query));
   const touches = kept(placement.touches);
   const numbered = placesOf(rules, { ...unbalanced, touches, needs: needs && kept(needs) });
-  const instance = { rules, queries, unsatisfiable, numbered, measured: measures(numbered.places), targets };
+  const instance = {
+    rules,
+    queries,
+    unsatisfiable,
+    numbered,
+    measured: measures(numbered.places),
+    targets,
+    leastCovered,
+  };
   if (needs === undefined) return { ...instance, mode: "guaranteed", covers: [], uncovered: [] };
   const numbers = new Map(queries.map((query, number) => [query, number]));
   const covers = candidates.map((candidate) => candidate.covers.flatMap((query) => numbers.get(query) ?? []));
@@ -96,7 +106,7 @@ export function evaluateChoice(
   instance: FederationInstance,
   chosen: readonly number[],
 ): { readonly costs: Readonly<Record<Criterion["name"], number>>; readonly unfederated: readonly number[] } {
-  const { rules, numbered, covers, measured, targets } = instance;
+  const { rules, numbered, covers, measured, targets, leastCovered } = instance;
   const { scaled, steps, scale } = measured;
   const chosenRules = chosen.map((rule) => itemAt(rules, rule));
   const made = new Set(chosen.flatMap((rule) => itemAt(numbered.makes, rule)));
@@ -110,6 +120,10 @@ export function evaluateChoice(
   const sizes = new Map<number, number>();
   for (const [place, shard] of shardOf.entries()) sizes.set(shard, (sizes.get(shard) ?? 0) + itemAt(scaled, place));
   const largest = Math.max(0, ...sizes.values());
+  const isMissing = (kind: RuleKind): boolean => {
+    const own = chosen.filter((rule) => itemAt(rules, rule).kind === kind);
+    return own.length === 0 || distinct(own.flatMap((rule) => covers[rule] ?? [])) < leastCovered;
+  };
   const isOneSided = (rule: number): boolean => numbered.splits[rule]?.some((shard) => !sizes.has(shard)) ?? false;
   const costs = {
     fewest_unfederated: unfederated.length,
@@ -119,7 +133,7 @@ export function evaluateChoice(
     nearest_shares: stepsOff(chosenRules, targets),
     fewest_one_sided: chosen.filter(isOneSided).length,
     fewest_uncovered: distinct(covers.flat()) - distinct(chosen.flatMap((rule) => covers[rule] ?? [])),
-    most_kinds: kindsOf(rules).size - kindsOf(chosenRules).size,
+    most_kinds: ruleKinds.filter((kind) => kindsOf(rules).has(kind) && isMissing(kind)).length,
     fewest_rules: chosen.length,
     fewest_shards: sizes.size,
     smallest_largest_shard: steps.filter((step) => largest > step).length,

@@ -6,7 +6,7 @@ import { type FederationInstance, leastSize, targetShares, tolerances, type Plac
 type CriterionName = Criterion["name"];
 
 /** The objectives of an instance in order (`shards/objectives.lp`): those of its mode, and its targets behind federation. */
-export function criteriaOf({ mode, targets }: FederationInstance): readonly CriterionName[] {
+export function criteriaOf({ mode, targets, leastCovered }: FederationInstance): readonly CriterionName[] {
   const hasShares = targetShares(targets).length > 0;
   const wanted: readonly CriterionName[] = [
     ...(targets.maxShards === undefined ? [] : (["fewest_surplus_shards"] as const)),
@@ -20,13 +20,16 @@ export function criteriaOf({ mode, targets }: FederationInstance): readonly Crit
     "fewest_unfederated",
     "fewest_answered_alone",
     ...wanted,
-    "fewest_uncovered",
-    "fewest_one_sided",
-    ...(hasShares ? [] : (["most_kinds"] as const)),
+    ...(leastCovered > 0 ? ofGroups : ofTerms),
+    ...(hasShares || leastCovered > 0 ? [] : (["most_kinds"] as const)),
     "fewest_rules",
     "smallest_largest_shard",
   ];
 }
+
+/** A rule over groups that leaves others without triples covers in name only. */
+const ofGroups = ["fewest_one_sided", "most_kinds", "fewest_uncovered"] as const;
+const ofTerms = ["fewest_uncovered", "fewest_one_sided"] as const;
 
 /** Criteria that look at the shards, about which there are more facts than about all else. */
 const looksAtShards = new Set<CriterionName>([
@@ -52,7 +55,7 @@ export function factsOf(instance: FederationInstance, conditions: Conditions) {
 }
 
 /** Facts for `shards/targets.lp`. */
-function targetFacts({ targets, numbered, measured }: FederationInstance): readonly string[] {
+function targetFacts({ targets, numbered, measured, leastCovered }: FederationInstance): readonly string[] {
   const { maxShards = numbered.shards.length, minShardTriples } = targets;
   const surplus = Array.from(
     { length: Math.max(0, numbered.shards.length - maxShards) },
@@ -60,6 +63,7 @@ function targetFacts({ targets, numbered, measured }: FederationInstance): reado
   );
   const shares = targetShares(targets);
   return [
+    ...(leastCovered === 0 ? [] : [`least_covered(${leastCovered}).`]),
     ...surplus.map((number) => `surplus(${number}).`),
     ...(minShardTriples === undefined ? [] : [`least(${leastSize(targets, measured.scale)}).`]),
     ...shares.map(([kind, share]) => `target(${kind},${share}).`),

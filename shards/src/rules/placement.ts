@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { itemAt, valueFor } from "../../../src/values.ts";
 import type { Cell, Precedence, Rule } from "./problem.ts";
+import { standIns, type TermGroups } from "./term-groups.ts";
 
 /** The order that leaves the fewest queries at one shard, of guaranteed and paper mode. */
 export const defaultPrecedence: Precedence = ["horizontal", "vertical", "class"];
@@ -82,11 +83,16 @@ function first(types: readonly string[], claimed: { has(type: string): boolean }
  */
 export const compareBytes = (left: string, right: string): number => Buffer.from(left).compare(Buffer.from(right));
 
-/** Where the rules put triples. */
-export function placementOf(rules: readonly Rule[], precedence: Precedence = defaultPrecedence): PlacementOf {
+/** Where the rules put triples. @param groups classes and predicates that the rules name by the first of their group */
+export function placementOf(
+  rules: readonly Rule[],
+  precedence: Precedence = defaultPrecedence,
+  groups?: TermGroups,
+): PlacementOf {
   const claimOf = claimantOf(rules, precedence);
+  const [classOf, predicateOf] = [standIns(groups?.classes), standIns(groups?.predicates)];
   return (types, predicate, subjectBucket) => {
-    const { key, buckets } = claimOf(types, predicate);
+    const { key, buckets } = claimOf(groups ? types.map(classOf) : types, predicateOf(predicate));
     return key.startsWith("h/") ? `${key}/${subjectBucket % buckets}` : key;
   };
 }

@@ -96,6 +96,8 @@ export interface Problem {
     /** Only in balanced mode, of each query: sets of cells that no shard may have alone, as it may then have the whole answer. */
     readonly needs?: readonly (readonly (readonly number[])[])[] | undefined;
     readonly targets?: ShardTargets | undefined;
+    /** Of rules over groups: a kind whose chosen rules cover fewer queries is missing, and no rule may leave another one without triples. */
+    readonly leastCovered?: number | undefined;
   };
 }
 

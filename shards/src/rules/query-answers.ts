@@ -9,6 +9,8 @@ import type { Learned } from "../load/learn.ts";
 import { readStatements } from "../load/read-statements.ts";
 import { SubjectCursor } from "../load/subject-classes.ts";
 import { processorMs } from "../processor-time.ts";
+import { parseQuery } from "../../../src/sparql/query.ts";
+import { takesAnyRows } from "../verify/uncut-query.ts";
 import { type AnswerStore, areSameRows, askStore, type OpenStore, rowsOf } from "../verify/answer-store.ts";
 import type { QueryFeatures } from "./problem.ts";
 
@@ -27,6 +29,8 @@ interface QueryAnswersInput {
   readonly learned: Learned;
   readonly buckets: number;
   readonly cells: LearnedCells;
+  /** Of each cell the number of the part of the data that it is in: cells then stand for parts here. */
+  readonly parts?: readonly number[] | undefined;
 }
 
 /**
@@ -34,10 +38,11 @@ interface QueryAnswersInput {
  * @param options `totalMs`: answers that are not found within it, all questions together, are undefined
  */
 export async function openQueryAnswers(
-  { queries, cells: { cells, touches }, ...data }: QueryAnswersInput,
+  { queries, cells: { cells, touches }, parts, ...data }: QueryAnswersInput,
   { totalMs, ...options }: CellAnswersOptions & { readonly totalMs: number },
 ) {
-  const answers = await openCellAnswers({ ...data, cells }, options);
+  const held = affordableCells(data.learned, cells, touches);
+  const answers = await openCellAnswers({ ...data, cells, held }, options);
   if (answers === undefined) return undefined;
   const untilMs = processorMs() + totalMs;
   let all: Promise<readonly WholeAnswer[]> | undefined;
@@ -46,16 +51,23 @@ export async function openQueryAnswers(
   ): Promise<readonly Result[]> => {
     // No triple of another cell has a say in an answer.
     all ??= inTurn(queries, async (query, at) => {
-      const touched = itemAt(touches, at);
-      return wholeAnswer((some) => answers.rows(query, some, untilMs), touched);
+      const inPart = Map.groupBy(itemAt(touches, at), (cell) => parts?.[cell] ?? cell);
+      const isHeld = itemAt(touches, at).every((cell) => held.has(cell));
+      const ask = async (some: readonly number[]) => {
+        const asked = some.flatMap((part) => valueFor(inPart, part));
+        return isHeld ? answers.rows(query, asked, untilMs) : undefined;
+      };
+      const isSame = takesAnyRows(parseQuery(query.query.text)) ? areAsMany : areSameRows;
+      return wholeAnswer(
+        ask,
+        isSame,
+        [...inPart.keys()].toSorted((left, right) => left - right),
+      );
     });
     return inTurn(await all, work);
   };
   return {
-    /**
-     * Of each query, the cells that must not all lie in one shard, which would then give the whole answer alone: those without
-     * any one of which the answer differs. Where fewer than two are so, or that is unknown, all cells that it touches.
-     */
+    /** Of each query, the cells without any one of which its answer differs; undefined where that is unknown or it has none. */
     neededCells: () => within(neededBy),
     /** Asks each shard that a query touches alone. @param keys of each cell that of its shard */
     sources: (keys: readonly string[]) => within((whole) => sourceOf(whole, keys)),
@@ -64,6 +76,8 @@ export async function openQueryAnswers(
     close: () => answers.close(),
   };
 }
+
+const areAsMany: typeof areSameRows = (left, right) => left.length === right.length;
 
 /** A query's answer over the whole dataset. */
 interface WholeAnswer {
@@ -76,6 +90,7 @@ interface WholeAnswer {
 
 async function wholeAnswer(
   ask: (cells: readonly number[]) => Promise<readonly string[] | undefined>,
+  isSame: typeof areSameRows,
   touched: readonly number[],
 ): Promise<WholeAnswer> {
   const rows = await ask(touched);
@@ -87,7 +102,7 @@ async function wholeAnswer(
     if (before !== undefined) return before;
     const found = await ask(cells);
     if (found === undefined || rows === undefined) return undefined;
-    const isWhole = areSameRows(found, rows);
+    const isWhole = isSame(found, rows);
     known.set(key, isWhole);
     return isWhole;
   };
@@ -104,15 +119,15 @@ async function inTurn<Item, Result>(
   return results;
 }
 
-async function neededBy({ touched, rows, isWholeOf }: WholeAnswer): Promise<readonly number[]> {
-  if (rows === undefined || isNone(rows)) return touched;
+async function neededBy({ touched, rows, isWholeOf }: WholeAnswer): Promise<readonly number[] | undefined> {
+  if (rows === undefined || isNone(rows)) return undefined;
   const needed: number[] = [];
   for (const cell of touched) {
     const isWhole = await isWholeOf(touched.filter((other) => other !== cell));
-    if (isWhole === undefined) return touched;
+    if (isWhole === undefined) return undefined;
     if (!isWhole) needed.push(cell);
   }
-  return needed.length < 2 ? touched : needed;
+  return needed;
 }
 
 /** Where a query's answer comes from; absent where that is unknown. `alone`: the cells of a shard that gives all of it. */
@@ -150,21 +165,40 @@ interface CellData {
   readonly learned: Learned;
   readonly buckets: number;
   readonly cells: LearnedCells["cells"];
+  /** Those whose triples are in the store. */
+  readonly held: ReadonlySet<number>;
 }
 
 type CellAnswersOptions = { readonly openStore: OpenStore; readonly signal: AbortSignal };
 
-/** Larger datasets are not loaded into a store for this. */
-const answerLimits = { statements: 250_000, bytes: 64 * 1024 * 1024 } as const;
+/** More is not loaded into a store for this. */
+const answerLimits = { statements: 1_000_000, bytes: 256 * 1024 * 1024 } as const;
+
+/** The cells of as many queries as a store can hold, of those with the fewest triples first: no triple of another cell has a say in an answer. */
+function affordableCells(
+  { statements, statementBytes }: Learned,
+  cells: LearnedCells["cells"],
+  touches: LearnedCells["touches"],
+): ReadonlySet<number> {
+  const most = Math.min(answerLimits.statements, (answerLimits.bytes * statements) / Math.max(1, statementBytes));
+  const sizeOf = (some: readonly number[]): number => some.reduce((sum, cell) => sum + itemAt(cells, cell).triples, 0);
+  const held = new Set<number>();
+  let size = 0;
+  for (const touched of touches.toSorted((left, right) => sizeOf(left) - sizeOf(right))) {
+    const more = touched.filter((cell) => !held.has(cell));
+    size += sizeOf(more);
+    if (size > most) break;
+    for (const cell of more) held.add(cell);
+  }
+  return held;
+}
 
 /**
- * Loads a dataset into a store with each cell as a named graph: a query with the graphs of some cells as its default graph
- * is answered from these alone. Undefined for a dataset that is too large or has named graphs itself, and when no store
- * takes it.
+ * Loads cells into a store with each as a named graph: a query with the graphs of some cells as its default graph
+ * is answered from these alone. Undefined for a dataset that has named graphs itself, and when no store takes them.
  */
 async function openCellAnswers(data: CellData, options: CellAnswersOptions) {
-  const { statements, statementBytes, hasGraphs } = data.learned;
-  if (hasGraphs || statements > answerLimits.statements || statementBytes > answerLimits.bytes) return undefined;
+  if (data.learned.hasGraphs) return undefined;
   const folder = await mkdtemp(join(tmpdir(), "fedway-cells-"));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
@@ -190,7 +224,7 @@ async function openCellAnswers(data: CellData, options: CellAnswersOptions) {
 
 const graphOf = (cell: number): string => `urn:fedway:cell:${cell}`;
 
-async function quadsOf({ learned, buckets, cells }: CellData, options: CellAnswersOptions): Promise<string> {
+async function quadsOf({ learned, buckets, cells, held }: CellData, options: CellAnswersOptions): Promise<string> {
   const numbers = new Map(
     cells.map(({ types, predicate, bucket }, number) => [keyOf(types, predicate, bucket), number]),
   );
@@ -204,7 +238,7 @@ async function quadsOf({ learned, buckets, cells }: CellData, options: CellAnswe
       const types = itemAt(learned.subjects.classSets, cursor.classSet);
       const predicate = bytes.toString("utf8", subjectEnd + 2, predicateEnd - 1);
       const cell = valueFor(numbers, keyOf(types, predicate, cursor.hash(statement) % buckets));
-      quads += `${bytes.toString("utf8", start, objectEnd)} <${graphOf(cell)}> .\n`;
+      if (held.has(cell)) quads += `${bytes.toString("utf8", start, objectEnd)} <${graphOf(cell)}> .\n`;
     },
     { signal: options.signal, phase: "cells" },
   );

@@ -62,7 +62,7 @@ export class PlacedTriples {
 
 function placesCheck(manifest: Manifest, { cells }: CellFacts, lying: Iterable<Lying>): Check {
   const findings = new Findings("placement");
-  const placement = placementOf(manifest.rules, manifest.precedence);
+  const placement = placementOf(manifest.rules, manifest.precedence, manifest.groups);
   const idOf = new Map(manifest.shards.map(({ id, key }) => [key, id]));
   let looked = 0;
   for (const { cell, shard, triples } of lying) {
@@ -95,12 +95,12 @@ function patternsOf(query: VerifiedQuery, { reading }: Manifest): QueryPatterns 
 
 /** f(q) >= 2 where the report says that a query is federated, and nowhere else. */
 function fanOutCheck(
-  { rules, precedence }: Manifest,
+  { rules, precedence, groups }: Manifest,
   { cells, touches }: CellFacts,
   queries: readonly QueryPatterns[],
 ): Check {
   const findings = new Findings("federated");
-  const touched = touchedShards(touches, keysOfCells(cells, placementOf(rules, precedence)));
+  const touched = touchedShards(touches, keysOfCells(cells, placementOf(rules, precedence, groups)));
   for (const [at, { query, problem }] of queries.entries()) {
     if (problem !== undefined) {
       findings.unknownIs(query.id, problem);

@@ -10,6 +10,19 @@ import { type TextEdit, type TokenRange, isWord, type Query, type Token } from "
 export const uncutQuery = (query: Query): string | undefined =>
   slices(query).length === 0 ? undefined : keyedQuery(query)?.text;
 
+/** Words that make an answer over part of the data wrong, or let it depend on more than the number of its rows. */
+const wholeOnly = "ORDER GROUP HAVING COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT OPTIONAL MINUS EXISTS".split(" ");
+
+/**
+ * True for a SELECT whose LIMIT takes any of its rows, each of which is right over any part of the data: a part with as many rows
+ * answers it.
+ */
+export const takesAnyRows = (query: Query): boolean =>
+  query.form === "SELECT" &&
+  slices(query).length > 0 &&
+  query.tokens.filter((token) => isWord(token, "SELECT")).length === 1 &&
+  !query.tokens.some((token) => isWord(token, ...wholeOnly));
+
 /** A SELECT without its LIMIT and OFFSET, whose rows also have what they are ordered by. */
 export interface KeyedQuery {
   readonly text: string;
