@@ -36,10 +36,10 @@ export function groupedProblem(problem: Problem, cells: LearnedCells, reading: I
 
 /** More rules, and their shards, are too many to be read and asked: rules are then about groups. */
 const mostRules = 16;
-/** Three groups for horizontal rules and two pairs: with one pair of predicates the kinds have about the published shares of the rules. */
+/** Three groups for horizontal rules beside the pairs: the kinds of rules then have about the published shares. */
 const classGroups = 7;
-const predicateGroups = 2;
-/** The first groups are pairs, for two rules that part classes. */
+const predicateGroups = 4;
+/** The first groups are pairs: two rules each part a pair of classes or predicates. */
 const paired = 4;
 
 /**
@@ -96,7 +96,7 @@ function dealt(
   for (const [term, size] of ordered) {
     const others = beside.get(term) ?? new Set();
     const found = groups.map((group, at) => {
-      const partner = at < Math.min(paired, number - 1) ? itemAt(groups, at ^ 1).terms : new Set();
+      const partner = (at < paired ? groups[at ^ 1]?.terms : undefined) ?? new Set();
       const costs = [
         group.size + size > room ? 1 : 0,
         others.intersection(group.terms).size,
