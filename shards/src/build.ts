@@ -163,8 +163,8 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
 
 /** The share of the queries that each kind of rules over groups of terms is to cover. */
 const leastOfKind = 0.1;
-/** Large data have groups, with more shards than the few that an agent can know by heart. */
-const mostShardsOfGroups = 16;
+/** Large data have groups, with more shards than the few that an agent can know by heart; those of the base are one here. */
+const mostShardsOfGroups = 15;
 
 async function buildAsked(asked: Read, grouped: GroupedProblem, held: Held): Promise<ShardReport> {
   const { spec, precedence, groups, answers } = asked;

@@ -60,7 +60,7 @@ export function topicsOf(
 
 /** The buckets of a class are one whole. */
 function partOf(key: string) {
-  if (!key.startsWith("h/")) return { whole: key, bucket: 0 };
+  if (!key.startsWith("h/") && !key.startsWith("base/")) return { whole: key, bucket: 0 };
   const end = key.lastIndexOf("/");
   return { whole: key.slice(0, end), bucket: Number(key.slice(end + 1)) };
 }

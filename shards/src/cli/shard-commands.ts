@@ -1,3 +1,4 @@
+import { allGroups } from "../rules/term-groups.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { amountText } from "../../../src/figures.ts";
 import type { BuildProgress } from "../build-problem.ts";
@@ -220,11 +221,7 @@ function outcomeText({ report, folder }: BuildResult): string {
   const bound = optimum.proven
     ? "no choice is better"
     : `not proven: between ${optimum.lowerBound} and ${optimum.cost}`;
-  const others = new Map(
-    Object.values(report.groups ?? {})
-      .flat()
-      .map((terms) => [terms[0], terms.length - 1]),
-  );
+  const others = new Map(allGroups(report.groups).map((terms) => [terms[0], terms.length - 1]));
   const termText = (iri: string): string => (others.get(iri) ? `${iri} (and ${others.get(iri)} more)` : iri);
   const notFederated = queries.filter(({ federated }) => !federated);
   const lines = [

@@ -101,7 +101,7 @@ const manifestFields = {
   reading: isReading,
   precedence: isPrecedence,
   /** Classes and predicates that the rules name by the first of their group; absent where each stands for itself. */
-  groups: optional(isShape({ classes: isListOf(isGroup), predicates: isListOf(isGroup) })),
+  groups: optional(isShape({ classes: isListOf(isGroup), predicates: isListOf(isGroup), baseBuckets: isCount })),
   format: isOneOf("n-triples", "n-quads"),
   gzip: isFlag,
   inputs: isListOf(

@@ -1,3 +1,4 @@
+import { allGroups } from "../rules/term-groups.ts";
 import { type Html, html, link, type Piece } from "../../../src/html.ts";
 import type { Criterion } from "../rules/problem.ts";
 import type { FanOut, ShardStatistics } from "./shard-statistics.ts";
@@ -134,7 +135,7 @@ export function reportPage(report: ShardReport, ruleFile?: string): string {
   const keys = [...report.shards.map(({ key }) => key), ...report.queries.flatMap(({ implied }) => implied)];
   const nameOf = createNames(
     [...report.rules.flatMap(({ iris }) => iris), ...keys.flatMap((key) => partsOfKey(key).iri ?? [])],
-    Object.values(report.groups ?? {}).flat(),
+    allGroups(report.groups),
   );
   const { statistics } = report;
   const checking = ruleFile === undefined ? undefined : ruleFileNote(ruleFile);

@@ -83,13 +83,13 @@ export function createNames(iris: Iterable<string>, groups: readonly (readonly s
   };
 }
 
-/** The parts of `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>`, `base`, `elsewhere`. */
+/** The parts of `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>`, `base`, `base/<bucket>`, `elsewhere`. */
 export function partsOfKey(key: string) {
   if (key === elsewhere) return { kind: "elsewhere" };
   const iri = key.slice(2);
   if (key.startsWith("c/")) return { kind: "class", iri };
   if (key.startsWith("v/")) return { kind: "vertical", iri };
-  if (!key.startsWith("h/")) return { kind: "base" };
+  if (!key.startsWith("h/")) return { kind: "base", bucket: key.split("/")[1] };
   const end = iri.lastIndexOf("/");
   return { kind: "horizontal", iri: iri.slice(0, end), bucket: iri.slice(end + 1) };
 }
@@ -105,7 +105,7 @@ export function shardWords(key: string, nameOf: NameOf): string {
     case "vertical":
       return `triples with ${nameOf(iri)}`;
     case "base":
-      return "base: what no rule claims";
+      return `base: what no rule claims${bucket === "" ? "" : `, bucket ${bucket}`}`;
     default:
       return elsewhere;
   }

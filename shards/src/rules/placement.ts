@@ -23,8 +23,8 @@ interface Claim {
 type ClaimOf = (types: readonly string[], predicate: string) => Claim;
 
 /**
- * The key of the one shard that holds a triple: `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>` or `base`, IRIs without
- * angle brackets.
+ * The key of the one shard that holds a triple: `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>` or `base`, with rules over groups
+ * `base/<bucket>`; IRIs without angle brackets.
  * @param subjectBucket the subject's bucket among as many as the rules have, or its whole `hashOf`
  */
 export type PlacementOf = (types: readonly string[], predicate: string, subjectBucket: number) => string;
@@ -93,7 +93,8 @@ export function placementOf(
   const [classOf, predicateOf] = [standIns(groups?.classes), standIns(groups?.predicates)];
   return (types, predicate, subjectBucket) => {
     const { key, buckets } = claimOf(groups ? types.map(classOf) : types, predicateOf(predicate));
-    return key.startsWith("h/") ? `${key}/${subjectBucket % buckets}` : key;
+    const spread = key === base.key ? (groups?.baseBuckets ?? 1) : buckets;
+    return key.startsWith("h/") || spread > 1 ? `${key}/${subjectBucket % spread}` : key;
   };
 }
 

@@ -47,6 +47,10 @@ export function shardIdsOf(keys: readonly string[], naming: ShardNaming = "reada
 /** The forms of a key's id; `last` is empty where the last segment has nothing of ASCII. Only `hashed` has a dot. */
 function partsOf(key: string) {
   if (key === "base") return { last: key, two: key, kind: key, hashed: key };
+  if (key.startsWith("base/")) {
+    const part = `base-${Number(key.slice(5)) + 1}`;
+    return { last: part, two: part, kind: part, hashed: part };
+  }
   const bucketAt = key.startsWith("h/") ? key.lastIndexOf("/") : key.length;
   const bucket = bucketAt === key.length ? "" : `-${Number(key.slice(bucketAt + 1)) + 1}`;
   const slugs = segmentsOf(key.slice(2, bucketAt)).slice(-2).map(slugOf);

@@ -14,6 +14,8 @@ import { greedyCover, reduceCover } from "./set-cover.ts";
 export interface TermGroups {
   readonly classes: readonly (readonly string[])[];
   readonly predicates: readonly (readonly string[])[];
+  /** Number of shards over which a hash of the subject spreads the triples that no rule claims. */
+  readonly baseBuckets: number;
 }
 
 /** A problem as rules over groups see it. */
@@ -28,7 +30,7 @@ export interface GroupedProblem extends Problem {
 
 /** The problem, with rules over groups of terms where few rules over single ones do not cover the queries. */
 export function groupedProblem(problem: Problem, cells: LearnedCells, reading: Interpretation): GroupedProblem {
-  const groups = termGroupsOf(problem, cells.cells);
+  const groups = termGroupsOf(problem, cells.cells, reading.buckets);
   if (groups === undefined) return { ...problem, placed: cells };
   const { parts, ...placed } = groupedCells(cells, groups);
   return { ...problem, candidates: groupedCandidates(problem.queries, groups, reading), placed, groups, parts };
@@ -46,7 +48,7 @@ const paired = 4;
  * The groups of a dataset whose questions no few rules about single terms cover; undefined where few do. Terms
  * that a question names together are in different groups as far as possible, and the groups have about as many triples.
  */
-export function termGroupsOf(problem: Problem, cells: readonly Cell[]): TermGroups | undefined {
+export function termGroupsOf(problem: Problem, cells: readonly Cell[], baseBuckets: number): TermGroups | undefined {
   const { core, forced } = reduceCover(coverInstanceOf(problem).instance);
   if (forced.length + greedyCover(core).length <= mostRules) return undefined;
   const sizes = { classes: new Map<string, number>(), predicates: new Map<string, number>() };
@@ -58,6 +60,7 @@ export function termGroupsOf(problem: Problem, cells: readonly Cell[]): TermGrou
     }
   }
   return {
+    baseBuckets,
     classes: dealt(
       sizes.classes,
       problem.queries.map(({ classes }) => classes),
@@ -118,11 +121,17 @@ export function standIns(groups: readonly (readonly string[])[] = []): (term: st
   return (term) => first.get(term) ?? term;
 }
 
+/** All groups, of classes and of predicates; none without groups. */
+export const allGroups = (groups?: TermGroups): readonly (readonly string[])[] => [
+  ...(groups?.classes ?? []),
+  ...(groups?.predicates ?? []),
+];
+
 /** The groups that the rules name. */
-export function claimedGroups({ classes, predicates }: TermGroups, rules: readonly Rule[]): TermGroups {
+export function claimedGroups({ classes, predicates, baseBuckets }: TermGroups, rules: readonly Rule[]): TermGroups {
   const named = new Set(rules.flatMap(irisOfRule));
   const isNamed = ([first = ""]: readonly string[]): boolean => named.has(first);
-  return { classes: classes.filter(isNamed), predicates: predicates.filter(isNamed) };
+  return { classes: classes.filter(isNamed), predicates: predicates.filter(isNamed), baseBuckets };
 }
 
 /** Of the queries; of rules over groups that cover fewer the kinds would look better than they are. */

@@ -48,7 +48,7 @@ export const VerifyParameters = strictObject({
 
 const Shard = view("Shard", {
   id: Type.String(),
-  key: Type.String({ description: "h/<class>/<bucket>, c/<class>, v/<predicate> or base." }),
+  key: Type.String({ description: "h/<class>/<bucket>, c/<class>, v/<predicate>, base or base/<bucket>." }),
   triples: Type.Integer(),
   bytes: Type.Integer(),
   sha256: Type.String(),

@@ -30,12 +30,12 @@ function questionsOf(classes: number) {
 describe("groups of terms", () => {
   it("are not made where few rules cover the queries", () => {
     const { problem, cells } = questionsOf(16);
-    expect(termGroupsOf(problem, cells)).toBeUndefined();
+    expect(termGroupsOf(problem, cells, 2)).toBeUndefined();
   });
 
   it("have about as many triples each, keep apart what a query names together, and leave rdf:type alone", () => {
     const { problem, cells } = questionsOf(60);
-    const { classes, predicates } = termGroupsOf(problem, cells)!;
+    const { classes, predicates } = termGroupsOf(problem, cells, 2)!;
     expect([classes.flat().length, predicates.flat().length]).toEqual([60, 60]);
     expect(Math.max(...classes.map(({ length }) => length))).toBeLessThanOrEqual(Math.ceil((60 / 7) * 1.1));
     const together = problem.queries.filter((query) =>
@@ -47,7 +47,7 @@ describe("groups of terms", () => {
 
   it("make one cell of those that no rule can tell apart", () => {
     const { problem, cells } = questionsOf(60);
-    const groups = termGroupsOf(problem, cells)!;
+    const groups = termGroupsOf(problem, cells, 2)!;
     const grouped = groupedCells({ cells, touches: [[0, 1], [2]] }, groups);
     expect(grouped.cells.reduce((sum, { triples }) => sum + triples, 0)).toBe(1_200);
     expect(grouped.cells.length).toBeLessThanOrEqual(groups.classes.length * (groups.predicates.length + 1));
@@ -55,7 +55,7 @@ describe("groups of terms", () => {
   });
 
   it("are placed by the rule that names the first of them", () => {
-    const groups = { classes: [["urn:A", "urn:B"], ["urn:C"]], predicates: [["urn:p", "urn:q"]] };
+    const groups = { classes: [["urn:A", "urn:B"], ["urn:C"]], predicates: [["urn:p", "urn:q"]], baseBuckets: 2 };
     const rules = [
       { kind: "horizontal", class: "urn:A", buckets: 2 },
       { kind: "vertical", predicates: ["urn:p", "urn:z"] },
@@ -63,7 +63,11 @@ describe("groups of terms", () => {
     const place = placementOf(rules, ["vertical", "horizontal", "class"], groups);
     expect(place(["urn:B"], "urn:q", 0)).toBe("v/urn:p");
     expect(place(["urn:B", "urn:C"], "urn:r", 1)).toBe("h/urn:A/1");
-    expect(place(["urn:C"], "urn:r", 1)).toBe("base");
-    expect(claimedGroups(groups, rules)).toEqual({ classes: [["urn:A", "urn:B"]], predicates: [["urn:p", "urn:q"]] });
+    expect(place(["urn:C"], "urn:r", 1)).toBe("base/1");
+    expect(claimedGroups(groups, rules)).toEqual({
+      classes: [["urn:A", "urn:B"]],
+      predicates: [["urn:p", "urn:q"]],
+      baseBuckets: 2,
+    });
   });
 });
