@@ -21,7 +21,8 @@ async function openStore(files: StoreFiles, limits: FileStoreLimits, signal: Abo
   signal.throwIfAborted();
   const { timeoutMs, memoryMb, maxAnswerBytes } = limits;
   const data = files.map(({ path, graph }) => ({ path, graph }));
-  const runner = new StoreRunner({ id, source: { kind: "files", files: data }, memoryMb, maxAnswerBytes });
+  const source = { kind: "files", files: data } as const;
+  const runner = new StoreRunner({ id, source, memoryMb, maxAnswerBytes, roomMb: memoryMb * roomShare });
   let before = Promise.resolve();
   const prepare = ofLast((text: string) => ({
     mediaType: answerKindOf(text) === "quads" ? "application/n-triples" : "application/sparql-results+json",
@@ -57,3 +58,5 @@ function ofLast<Result>(work: (text: string) => Result): (text: string) => Resul
 
 const id = "verification";
 const mostLoadingMs = 300_000;
+/** One store is open at a time, so that its queries may have memory from the beginning. */
+const roomShare = 1 / 8;

@@ -12,6 +12,8 @@ export interface StoreRunnerOptions {
   /** Memory of the store: data, intermediate results and the answer under construction. */
   readonly memoryMb: number;
   readonly maxAnswerBytes: number;
+  /** Memory for queries that the store takes at once; it counts as memory of its data. */
+  readonly roomMb?: number;
   /** How its thread is run; the defaults suit everything but tests. */
   readonly thread?: Partial<ThreadSettings> | undefined;
 }
@@ -147,11 +149,12 @@ export class StoreRunner {
   }
 
   async #start(): Promise<StoreThread> {
-    const { source, memoryMb, maxAnswerBytes } = this.#options;
+    const { source, memoryMb, maxAnswerBytes, roomMb = 0 } = this.#options;
     const data: StoreBoot = {
       source: source.kind === "live" ? undefined : source,
       memoryBytes: memoryMb * mib,
       maxAnswerBytes,
+      roomBytes: roomMb * mib,
     };
     const thread: StoreThread = new Threads({
       script: this.#settings.script,

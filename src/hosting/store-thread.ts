@@ -11,7 +11,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { serveTasks } from "../workers/threads.ts";
 import { hasDatasetClause } from "./query-form.ts";
 import { SpelledData } from "./spelled-data.ts";
-import { answerCapture, capWasmMemory } from "./wasm-limits.ts";
+import { answerCapture, capWasmMemory, memoryKeeper } from "./wasm-limits.ts";
 
 /** A file of N-Triples or N-Quads, `.gz` where compressed. */
 interface DataFile {
@@ -57,6 +57,8 @@ export interface StoreBoot {
   /** Cap of the store's memory, answers under construction included. */
   readonly memoryBytes: number;
   readonly maxAnswerBytes: number;
+  /** Memory for queries that is there as soon as the data are. */
+  readonly roomBytes: number;
 }
 
 /** One query; both lists of graphs empty means the stored dataset. */
@@ -100,8 +102,9 @@ console.error = (...words: unknown[]): void => {
 
 const oxigraph = await import("oxigraph/web.js");
 const wasm = readFileSync(fileURLToPath(import.meta.resolve("oxigraph/web_bg.wasm")));
-const { memory } = oxigraph.initSync({ module: capWasmMemory(wasm, boot.memoryBytes) });
-const memoryBytes = (): number => memory.buffer.byteLength;
+const module = oxigraph.initSync({ module: capWasmMemory(wasm, boot.memoryBytes) });
+const memoryBytes = (): number => module.memory.buffer.byteLength;
+const keepRoom = memoryKeeper(module, boot.memoryBytes);
 const store = new oxigraph.Store();
 const spelled = new SpelledData();
 
@@ -170,10 +173,17 @@ function loadContents(contents: readonly Buffer[], graph?: string): StoreReply {
   const named = graph === undefined ? {} : { to_graph_name: oxigraph.namedNode(graph) };
   try {
     // Its reader would refuse language tags with more than eight letters between hyphens, which data have.
-    store.load(spelled.marked(contents), { format, lenient: true, ...named });
+    store.load(slicesOf(contents), { format, lenient: true, ...named });
     return { kind: "loaded", memoryBytes: memoryBytes() };
   } catch (thrown) {
     return isOwnError(thrown) ? { kind: "unfit", message: thrown.message } : crashed(thrown);
+  }
+}
+
+function* slicesOf(contents: readonly Buffer[]): Generator<string> {
+  for (const slice of spelled.marked(contents)) {
+    keepRoom();
+    yield slice;
   }
 }
 
@@ -222,6 +232,7 @@ async function answer(query: StoreQuery): Promise<StoreReply> {
   try {
     const text = await ownQuery(query);
     capture.reset();
+    keepRoom();
     if (query.composed !== undefined) compose(query.composed);
     const result = store.query(text, {
       results_format: query.mediaType,
@@ -244,7 +255,9 @@ serveTasks<StoreTask, StoreReply>(
       const reply = load(boot);
       // Not in the time of the first query.
       if (spelled.concerns("")) await queries();
-      return reply;
+      if (reply.kind !== "loaded") return reply;
+      keepRoom(boot.roomBytes);
+      return { ...reply, memoryBytes: memoryBytes() };
     }
     return "quads" in task ? update(task) : answer(task);
   },

@@ -54,6 +54,38 @@ function readLeb128(bytes: Uint8Array, at: number): { readonly value: number; re
   throw new RangeError("not a WebAssembly module");
 }
 
+/** From here on V8 collects garbage each time that memory grows. */
+const costlyBytes = 48 * 1_048_576;
+/** Of its size is added to a memory that had to grow. */
+const growthShare = 1 / 8;
+
+/** A module's memory and allocator. */
+interface Allocating {
+  readonly memory: { readonly buffer: ArrayBufferLike };
+  __wbindgen_malloc(bytes: number, align: number): number;
+  __wbindgen_free(pointer: number, bytes: number, align: number): void;
+}
+
+/**
+ * Adds to a memory that has grown since the last call as much as it may soon need, in one step. The allocator itself takes 64 KiB
+ * at a time and keeps what is freed; each such step costs some 5 ms in a thread, a minute and a half a GiB, as V8 counts the whole
+ * memory anew and collects garbage. Memory that is never written to costs the machine nothing.
+ * @param maxBytes as of `capWasmMemory`
+ * @returns called with `bytes` it adds that many or more
+ */
+export function memoryKeeper(module: Allocating, maxBytes: number): (bytes?: number) => void {
+  let knownBytes = 0;
+  return (bytes = 0) => {
+    const { byteLength } = module.memory.buffer;
+    const isGrown = byteLength > knownBytes && byteLength > costlyBytes;
+    const wanted = Math.max(bytes, isGrown ? byteLength * growthShare : 0);
+    // A failed allocation would trap, and freed blocks may lie apart.
+    const room = Math.floor(Math.min(wanted, (maxBytes - byteLength) / 2));
+    if (room > 0) module.__wbindgen_free(module.__wbindgen_malloc(room, 1), room, 1);
+    knownBytes = module.memory.buffer.byteLength;
+  };
+}
+
 /** Strings below this are decoded as usual: error messages, terms and small answers. */
 const captureFromBytes = 65_536;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerCapture, capWasmMemory } from "../../../src/hosting/wasm-limits.ts";
+import { answerCapture, capWasmMemory, memoryKeeper } from "../../../src/hosting/wasm-limits.ts";
 
 const header = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 /** Memory of one page without a maximum, exported as "m". */
@@ -52,6 +52,47 @@ describe("capWasmMemory", () => {
   });
   it("refuses a cut-off module", () => {
     expect(() => capWasmMemory(Uint8Array.from([...header, 0x05, 0x80]), page)).toThrow(/not a WebAssembly module/);
+  });
+});
+
+/** An allocator whose memory grows by what is allocated, as that of a store with no block to spare. */
+function allocator(mib: number) {
+  const state = { byteLength: mib * 1_048_576, steps: [] as number[] };
+  const malloc = (bytes: number): number => {
+    state.byteLength += bytes;
+    return state.steps.push(bytes / 1_048_576);
+  };
+  const module = { memory: { buffer: state }, __wbindgen_malloc: malloc, __wbindgen_free: () => {} };
+  return { state, module: module as unknown as Parameters<typeof memoryKeeper>[0] };
+}
+
+describe("memoryKeeper", () => {
+  const most = 1_024 * 1_048_576;
+
+  it("adds an eighth to a memory that has grown, once", () => {
+    const { state, module } = allocator(80);
+    const keepRoom = memoryKeeper(module, most);
+    for (let times = 0; times < 3; times += 1) keepRoom();
+    expect(state.steps).toEqual([10]);
+    state.byteLength += 6 * 1_048_576;
+    keepRoom();
+    expect(state.steps).toEqual([10, 12]);
+  });
+  it("leaves a small memory alone, and adds what is asked for", () => {
+    const { state, module } = allocator(16);
+    const keepRoom = memoryKeeper(module, most);
+    keepRoom();
+    keepRoom(4 * 1_048_576);
+    expect(state.steps).toEqual([4]);
+  });
+  it("takes at most half of what is left, and nothing at the cap", () => {
+    const { state, module } = allocator(1_000);
+    const keepRoom = memoryKeeper(module, most);
+    keepRoom(most);
+    expect(state.steps).toEqual([12]);
+    state.byteLength = most;
+    keepRoom(most);
+    expect(state.steps).toEqual([12]);
   });
 });
 
