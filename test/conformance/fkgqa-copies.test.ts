@@ -9,7 +9,7 @@ import { alteredRows, type Constants, type Row } from "../../shards/src/variants
 import { constantsOf, openCopy, type CopyAnswers } from "../../shards/src/variants/open-copy.ts";
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { readManifest } from "../../shards/src/materialise/manifest.ts";
-import { graphForm } from "../../shards/src/package/federated-forms.ts";
+import { graphForm, queryOfGraphs } from "../../shards/src/package/graph-form.ts";
 import { openPackage } from "../../shards/src/package/open-package.ts";
 import { makePackage } from "../support/benchmark-package.ts";
 import { openDataset } from "../support/audited-dataset.ts";
@@ -148,7 +148,8 @@ describe.skipIf(!hasPublishedData)("altered copies of published data", () => {
         if (right.gold.signature !== answers.signatures[id]?.[copy - 1])
           faults.push(`${id} ${copy}: another signature`);
         for (const text of [gold, trivial])
-          if (!isGoldAnswer(right.gold, await store.ask(graphForm(text)))) faults.push(`${id} ${copy}: ${text}`);
+          if (!isGoldAnswer(right.gold, await store.ask(queryOfGraphs(graphForm(text)))))
+            faults.push(`${id} ${copy}: ${text}`);
       }
       await store.close();
     }

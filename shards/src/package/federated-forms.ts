@@ -1,6 +1,6 @@
 import { type PatternHomes, serviceQuery } from "../../../src/plan/portable-plan.ts";
 import { iriText, literalText } from "../../../src/rdf/term-text.ts";
-import { elementsWithin, type Query, parseQuery } from "../../../src/sparql/query.ts";
+import { type Query, parseQuery } from "../../../src/sparql/query.ts";
 import { type PatternTerm, type PlacedPattern, type TripleText, tripleTexts } from "../../../src/sparql/patterns.ts";
 import { valueOf, type WholeStore } from "./whole-store.ts";
 
@@ -130,11 +130,4 @@ async function likelyHomes(
   });
   const urls = await urlsWith(store, open);
   return urls.length > 0 ? urls : shards.map(({ url }) => url);
-}
-
-/** The text with GRAPH in the place of SERVICE: what one store with the shards as named graphs is asked. */
-export function graphForm(text: string): string {
-  const query = parseQuery(text);
-  const services = [...elementsWithin(query.outline.groups)].filter(({ kind }) => kind === "service");
-  return query.cut(services.map(({ from }) => ({ range: { from, to: from + 1 }, replacement: "GRAPH" })));
 }

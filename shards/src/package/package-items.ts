@@ -2,7 +2,8 @@ import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { type Query, parseQuery } from "../../../src/sparql/query.ts";
 import type { RejectedQuery } from "../load/load-queries.ts";
 import type { QueryReport, ShardReport } from "../report/shard-report.ts";
-import { federatedForms, type FederatedForms, graphForm, type ShardEndpoint } from "./federated-forms.ts";
+import { federatedForms, type FederatedForms, type ShardEndpoint } from "./federated-forms.ts";
+import { graphForm, queryOfGraphs } from "./graph-form.ts";
 import { findGoldAnswer, type GoldAnswer, isGoldAnswer } from "./gold-answer.ts";
 import { neededShards, type Stratum, strataOf } from "./strata.ts";
 import type { Solution, WholeStore } from "./whole-store.ts";
@@ -134,7 +135,7 @@ async function orFailure<Result>(work: () => Promise<Result>, signal: AbortSigna
 
 async function checkForms({ gold, trivial }: FederatedForms, answer: GoldAnswer, { store, signal }: ItemParts) {
   const check = async (text: string): Promise<Checked> => {
-    const found = await orFailure(() => store.ask(graphForm(text)), signal);
+    const found = await orFailure(() => store.ask(queryOfGraphs(graphForm(text))), signal);
     if ("why" in found) return "unknown";
     return isGoldAnswer(answer, found) ? "equal" : "unequal";
   };

@@ -162,13 +162,9 @@ async function writePackage(folder: string, target: string, options: PackageOpti
     const packaged = items.map((item) => item.packaged);
     const copies = await copyAnswers({ folder, manifest: shards, urlOf }, packaged, { openStore, scratch, signal });
     const audit = await auditQueries(items, { store, textOf: textsOf(report.queries) });
-    const texts = {
-      ...(await endpointFiles(parts)),
-      ...queryFiles(parts, items, audit),
-      "audit.json": json(audit),
-      "copies.json": json(copies),
-    };
     const files = new FolderWriter(target);
+    await writeEndpoints(parts, files);
+    const texts = { ...queryFiles(parts, items, audit), "audit.json": json(audit), "copies.json": json(copies) };
     for (const [name, text] of Object.entries(texts)) await files.write(name, text);
     for (const name of [manifestName, "report.json", "report.html", "rules.lp"]) await files.copy(folder, name);
     for (const { file } of shards.shards) await files.copy(folder, file);
@@ -190,11 +186,10 @@ async function packageItems({ report, endpoints, store, options }: Parts): Promi
   return items;
 }
 
-/** `endpoints.json`, and the VoID documents of each shard. */
-async function endpointFiles(parts: Parts): Promise<Readonly<Record<string, string>>> {
+/** `endpoints.json`, and the VoID documents of each shard, which may be large. */
+async function writeEndpoints(parts: Parts, files: FolderWriter): Promise<void> {
   const { dataset, endpoints, store, options } = parts;
   const { title, licence, citation, source } = dataset;
-  const files: Record<string, string> = {};
   const urls = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.url]));
   const listed: object[] = [];
   for (const shard of dataset.shards) {
@@ -212,11 +207,11 @@ async function endpointFiles(parts: Parts): Promise<Readonly<Record<string, stri
       origin: source,
       built: builtFactsOf(dataset, shard),
     });
-    files[`void/${shard.id}.standard.ttl`] = standard;
-    files[`void/${shard.id}.extended.ttl`] = extended;
+    await files.write(`void/${shard.id}.standard.ttl`, standard);
+    await files.write(`void/${shard.id}.extended.ttl`, extended);
     listed.push({ id: shard.id, entry, url, topic, triples: shard.triples, sha256: shard.sha256 });
   }
-  return { "endpoints.json": json(listed), ...files };
+  await files.write("endpoints.json", json(listed));
 }
 
 /** The questions and queries, and the exports of those that have all forms. */

@@ -20,16 +20,19 @@ export interface ShardDocuments {
 /** Counts all that VoID can say of a shard, and writes it in both variants. Each count is exact, so that no status is noted. */
 export async function describeShard(store: WholeStore, shard: DescribedShard): Promise<ShardDocuments> {
   const description = await countedDescription(store, shard);
-  const quads = [...descriptionQuads(description, { view: "agent", variant: "extended" })];
-  const written = (namespaces: readonly string[]): string => {
-    const said = quads.filter(({ predicate, object }) => {
-      const name = predicate.value === rdf.type ? object.value : predicate.value;
-      return !notes.has(name) && namespaces.some((namespace) => name.startsWith(namespace));
-    });
-    return writeTurtle(saidOf(description.dataset, said));
-  };
-  return { standard: written(standard), extended: written([...standard, voidExt.namespace, fedway.namespace]) };
+  const all = descriptionQuads(description, { view: "agent", variant: "extended" });
+  const said = all.filter(isIn([...standard, voidExt.namespace, fedway.namespace])).toArray();
+  const written = (quads: readonly RDF.Quad[]): string => writeTurtle(saidOf(description.dataset, quads));
+  return { standard: written(said.filter(isIn(standard))), extended: written(said) };
 }
+
+/** Statements of these namespaces; of those with `a` the class says which it is of. */
+const isIn =
+  (namespaces: readonly string[]) =>
+  ({ predicate, object }: RDF.Quad): boolean => {
+    const name = predicate.value === rdf.type ? object.value : predicate.value;
+    return !notes.has(name) && namespaces.some((namespace) => name.startsWith(namespace));
+  };
 
 /** Statements about a dataset, its document and its parts; a node that nothing leads to is left out. */
 function saidOf(dataset: string, quads: readonly RDF.Quad[]): readonly RDF.Quad[] {

@@ -6,10 +6,9 @@ import {
   groupsWithin,
   isAggregated,
   type Query,
-  parseQuery,
 } from "../../../src/sparql/query.ts";
 import type { RuleKind } from "../rules/problem.ts";
-import { graphForm } from "./federated-forms.ts";
+import { graphForm, queryOfGraphs } from "./graph-form.ts";
 import { type GoldAnswer, isGoldAnswer } from "./gold-answer.ts";
 import type { WholeStore } from "./whole-store.ts";
 
@@ -38,7 +37,7 @@ interface Part {
 
 /** The strata that the text of a gold query shows. @throws as the store */
 export async function strataOf(gold: string, store: WholeStore): Promise<readonly Stratum[]> {
-  const query = parseQuery(graphForm(gold));
+  const query = graphForm(gold);
   const found = new Set<Stratum>();
   const literals = new Set<string>();
   for (const group of groupsWithin(query.outline.groups)) {
@@ -137,18 +136,9 @@ export async function neededShards(
   store: WholeStore,
 ): Promise<readonly string[] | undefined> {
   if (shards.length > mostShards) return undefined;
-  const query = parseQuery(graphForm(gold));
-  const graphs = elementsWithin(query.outline.groups)
-    .filter(({ kind }) => kind === "graph")
-    .toArray();
+  const query = graphForm(gold);
   const needed: string[] = [];
-  for (const { id, url } of shards) {
-    const lost = graphs.flatMap((element) =>
-      element.kind === "graph" && itemAt(query.tokens, element.name).text === `<${url}>`
-        ? [{ range: { from: element.name, to: element.name + 1 }, replacement: "<urn:fedway:down>" }]
-        : [],
-    );
-    if (!isGoldAnswer(answer, await store.ask(query.cut(lost)))) needed.push(id);
-  }
+  for (const { id, url } of shards)
+    if (!isGoldAnswer(answer, await store.ask(queryOfGraphs(query, url)))) needed.push(id);
   return needed;
 }
