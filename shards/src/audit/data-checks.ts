@@ -1,3 +1,4 @@
+import { xsd } from "../../../src/rdf/vocabularies.ts";
 import { iriText, stringText } from "../../../src/rdf/term-text.ts";
 import { type JsonTerm, valueOf, type WholeStore } from "../package/whole-store.ts";
 import type { GoldAnswer } from "../package/gold-answer.ts";
@@ -6,11 +7,10 @@ import type { Flag } from "./audited.ts";
 import type { QueryFacts, UsedLiteral } from "./query-facts.ts";
 import { wordsOf } from "./question-text.ts";
 
-const xsd = "http://www.w3.org/2001/XMLSchema#";
 const isNumeric = (text: string): boolean => /^[+-]?\d+(?:\.\d+)?$/u.test(text.trim());
-const isText = (term: JsonTerm): boolean => term["datatype"] === undefined || term["datatype"] === `${xsd}string`;
+const isText = (term: JsonTerm): boolean => term["datatype"] === undefined || term["datatype"] === xsd.string;
 const numbers = new Set(
-  ["integer", "decimal", "double", "float", "int", "long", "short", "byte"].map((name) => xsd + name),
+  ["integer", "decimal", "double", "float", "int", "long", "short", "byte"].map((name) => xsd.namespace + name),
 );
 const isNumber = (term: JsonTerm): boolean => numbers.has(String(term["datatype"]));
 const orders = new Set(["<", ">", "<=", ">="]);

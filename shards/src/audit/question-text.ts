@@ -1,3 +1,5 @@
+import { decodedName } from "../../../src/rdf/display-text.ts";
+
 /** A question as the checks read it. */
 export interface QuestionText {
   /** In lower case, quotation marks made plain. */
@@ -78,7 +80,7 @@ export function sameWord(left: string, right: string): boolean {
 
 /** The words of the local name of an IRI, or of the name of a variable. */
 export function wordsOf(name: string): readonly string[] {
-  const local = decoded(localName(name));
+  const local = decodedName(localName(name));
   const split = local.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, " ").toLowerCase();
   return (split.match(/\p{L}+/gu) ?? []).filter(
     (word) => !["ref", "has", "is", "of", "the", "in", "by"].includes(word),
@@ -87,14 +89,6 @@ export function wordsOf(name: string): readonly string[] {
 
 /** What stands behind the last # or / of an IRI. */
 export const localName = (iri: string): string => iri.slice(Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1);
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
 
 /** Whether a question has a word of a name; names such as `pettype` are searched for the question's words. */
 export const mentions = (words: readonly string[], name: string): boolean =>

@@ -2,6 +2,7 @@ import { irisOfRule } from "../rules/candidates.ts";
 import type { Cell, Pattern, QueryFeatures, Rule } from "../rules/problem.ts";
 import { itemAt } from "../../../src/values.ts";
 import { compareText } from "../../../src/rdf/canonical.ts";
+import { rdf } from "../../../src/rdf/vocabularies.ts";
 
 /**
  * For each query, the shards with a match, from the cells with a match.
@@ -12,7 +13,6 @@ export const touchedShards = (
   keys: readonly string[],
 ): readonly (readonly string[])[] => touches.map((cells) => sortedKeys(cells.map((cell) => itemAt(keys, cell))));
 
-const typePredicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const iriOf = (term: string | undefined): string | undefined =>
   term?.startsWith("<") === true ? term.slice(1, -1) : term;
 
@@ -27,7 +27,7 @@ function indexOf(cells: readonly Cell[], keys: readonly string[]) {
   for (const [at, { types, predicate }] of cells.entries()) {
     const key = itemAt(keys, at);
     put(byPredicate, predicate, key);
-    if (predicate === typePredicate) for (const iri of types) put(byClass, iri, key);
+    if (predicate === rdf.type) for (const iri of types) put(byClass, iri, key);
   }
   return { byPredicate, byClass };
 }
@@ -42,7 +42,7 @@ function shardsOfPattern(
     const except = new Set(pattern.exceptPredicates);
     return [...byPredicate].flatMap(([iri, keys]) => (except.has(iri) ? [] : keys));
   }
-  const named = predicate === typePredicate ? iriOf(pattern.object) : undefined;
+  const named = predicate === rdf.type ? iriOf(pattern.object) : undefined;
   return [(named === undefined ? byPredicate.get(predicate) : byClass.get(named)) ?? new Set()];
 }
 

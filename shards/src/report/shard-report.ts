@@ -2,7 +2,7 @@ import { itemAt, valueFor } from "../../../src/values.ts";
 import { type Applicability, irisOfRule, ruleKey } from "../rules/candidates.ts";
 import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
 import type { TermGroups } from "../rules/term-groups.ts";
-import type { Problem, Solution, Precedence, Rule, RuleKind, Interpretation } from "../rules/problem.ts";
+import type { Problem, Solution, Precedence, Rule, Interpretation } from "../rules/problem.ts";
 import type { BadLines } from "../load/read-bytes.ts";
 import type { RejectedQuery } from "../load/load-queries.ts";
 import type { AnswerSource } from "../rules/query-answers.ts";
@@ -58,19 +58,6 @@ export interface ReportInput
   readonly predicted?: boolean | undefined;
 }
 
-/** A rule under a short name for the rest of the report. */
-export interface RuleReport {
-  /** `R1`, `R2`, ... in canonical order. */
-  readonly name: string;
-  readonly kind: RuleKind;
-  readonly iris: readonly string[];
-  readonly buckets: number | undefined;
-  /** Ids of the queries that it covers. */
-  readonly covers: readonly string[];
-  /** How many questions ask these queries. */
-  readonly questions: number;
-}
-
 /** Fate of one query. Shards are named by key; `elsewhere` stands for the remainder of a single-member rule. */
 export interface QueryReport {
   readonly number: number;
@@ -95,22 +82,6 @@ export interface QueryReport {
   readonly source?: AnswerSource | undefined;
   /** Why it is not federated, or why no candidate rule covers it. */
   readonly reason?: string | undefined;
-}
-
-/** A reading beside the others. */
-export interface InterpretationReport {
-  readonly reading: Interpretation;
-  /** The shards follow this one. */
-  readonly used: boolean;
-  readonly applicability: Applicability;
-  readonly candidates: number;
-  readonly composition: Readonly<Record<RuleKind, number>>;
-  readonly rules: readonly Rule[];
-  readonly cost: number;
-  readonly lowerBound: number;
-  readonly proven: boolean;
-  /** Queries without any candidate, or that no choice of rules makes federated. */
-  readonly impossible: number;
 }
 
 /**
@@ -147,15 +118,21 @@ export interface ShardReport {
 
 const ruleName = (at: number): string => `R${at + 1}`;
 
-function ruleReports(rules: readonly Rule[], queries: readonly QueryReport[]): readonly RuleReport[] {
+/** A rule under a short name for the rest of the report. */
+export type RuleReport = ReturnType<typeof ruleReports>[number];
+
+function ruleReports(rules: readonly Rule[], queries: readonly QueryReport[]) {
   return rules.map((rule, at) => {
     const covered = queries.filter((query) => query.rules.includes(ruleName(at)));
     return {
+      /** `R1`, `R2`, ... in canonical order. */
       name: ruleName(at),
       kind: rule.kind,
       iris: irisOfRule(rule),
       buckets: rule.kind === "horizontal" ? rule.buckets : undefined,
+      /** Ids of the queries that it covers. */
       covers: covered.map(({ id }) => id),
+      /** How many questions ask these queries. */
       questions: covered.reduce((sum, query) => sum + questionsOf(query), 0),
     };
   });
@@ -202,14 +179,15 @@ function queryReports({ problem, solution, ...of }: ReportInput): readonly Query
   });
 }
 
-function readingReport(
-  { solution, candidates, applicability }: SolvedInterpretation,
-  used: Interpretation,
-): InterpretationReport {
+/** A reading beside the others. */
+export type InterpretationReport = ReturnType<typeof readingReport>;
+
+function readingReport({ solution, candidates, applicability }: SolvedInterpretation, used: Interpretation) {
   const { reading, rules, cost, lowerBound, proven, impossible } = solution;
   const { composition } = statisticsOf({ rules, shards: [], queries: [] });
   return {
     reading,
+    /** The shards follow this one. */
     used: reading.name === used.name,
     applicability,
     candidates,
@@ -218,6 +196,7 @@ function readingReport(
     cost,
     lowerBound,
     proven,
+    /** Queries without any candidate, or that no choice of rules makes federated. */
     impossible: impossible.length,
   };
 }

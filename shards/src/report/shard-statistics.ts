@@ -1,59 +1,29 @@
 import type { Rule, RuleKind } from "../rules/problem.ts";
-import type { AnswerSource } from "../rules/query-answers.ts";
 import type { QueryReport, ReportedShard } from "./shard-report.ts";
-
-/** Fan-outs of questions: each question counts, also one whose query others have too. */
-export interface FanOut {
-  readonly questions: number;
-  /** Undefined without questions. */
-  readonly summary: Summary | undefined;
-  /** From 0 to the largest fan-out, without gaps. */
-  readonly distribution: readonly { readonly shards: number; readonly questions: number }[];
-}
-
-/** The figures of one dataset (Dobriy et al., Agentic SPARQL, section 4). */
-export interface ShardStatistics {
-  readonly questions: number;
-  readonly distinctQueries: number;
-  readonly rules: number;
-  readonly composition: Readonly<Record<RuleKind, number>>;
-  /** Shards with at least one triple. */
-  readonly shards: number;
-  /** Shards that the rules make and nothing fell into. */
-  readonly emptyShards: number;
-  readonly triples: number;
-  /** Triples of the shards that are not empty. */
-  readonly sizes: Summary | undefined;
-  /** Variation of the sizes: population standard deviation divided by the mean. */
-  readonly sizeVariation: number | undefined;
-  /** Share of the triples in the largest shard; absent without triples, and in older reports. */
-  readonly largestShare?: number | undefined;
-  /** Shards made by the rules that cover the query. */
-  readonly impliedFanOut: FanOut;
-  /** Shards with the query's predicates or classes; undefined where that was not looked at. */
-  readonly relevantFanOut: FanOut | undefined;
-  /** Shards with a match for a pattern of the query. */
-  readonly realisedFanOut: FanOut;
-  /** Questions by where their answers come from; absent where nothing was asked. */
-  readonly answers?: Readonly<Record<AnswerSource | "unknown", number>> | undefined;
-}
 
 /** Questions that ask a query, itself included. */
 export const questionsOf = ({ same }: QueryReport): number => Math.max(same.length, 1);
 
-function fanOutOf(queries: readonly QueryReport[], fanOut: (query: QueryReport) => number): FanOut {
+/** Fan-outs of questions: each question counts, also one whose query others have too. */
+export type FanOut = ReturnType<typeof fanOutOf>;
+
+function fanOutOf(queries: readonly QueryReport[], fanOut: (query: QueryReport) => number) {
   const observed = queries.map((query) => ({ value: fanOut(query), weight: questionsOf(query) }));
   const summary = weightedSummary(observed);
   const counts: number[] = Array.from({ length: (summary?.max ?? -1) + 1 }, () => 0);
   for (const { value, weight } of observed) counts[value]! += weight;
   return {
     questions: summary?.count ?? 0,
+    /** Undefined without questions. */
     summary,
+    /** From 0 to the largest fan-out, without gaps. */
     distribution: counts.map((questions, shards) => ({ shards, questions })),
   };
 }
 
-/** All figures of one dataset. */
+/** The figures of one dataset (Dobriy et al., Agentic SPARQL, section 4). */
+export type ShardStatistics = ReturnType<typeof statisticsOf>;
+
 export function statisticsOf({
   rules,
   shards,
@@ -62,7 +32,7 @@ export function statisticsOf({
   readonly rules: readonly Rule[];
   readonly shards: readonly ReportedShard[];
   readonly queries: readonly QueryReport[];
-}): ShardStatistics {
+}) {
   const sizes = shards.map((shard) => shard.triples).filter((size) => size > 0);
   const triples = sizes.reduce((sum, size) => sum + size, 0);
   const ofKind = (kind: RuleKind): number => rules.filter((rule) => rule.kind === kind).length;
@@ -72,20 +42,29 @@ export function statisticsOf({
     distinctQueries: queries.length,
     rules: rules.length,
     composition: { vertical: ofKind("vertical"), class: ofKind("class"), horizontal: ofKind("horizontal") },
+    /** Shards with at least one triple. */
     shards: sizes.length,
+    /** Shards that the rules make and nothing fell into. */
     emptyShards: shards.length - sizes.length,
     triples,
+    /** Triples of the shards that are not empty. */
     sizes: summaryOf(sizes),
+    /** Variation of the sizes: population standard deviation divided by the mean. */
     sizeVariation: coefficientOfVariation(sizes),
+    /** Share of the triples in the largest shard; absent without triples, and in older reports. */
     largestShare: triples > 0 ? Math.max(...sizes) / triples : undefined,
+    /** Shards made by the rules that cover the query. */
     impliedFanOut: fanOutOf(queries, ({ implied }) => implied.length),
+    /** Shards with the query's predicates or classes; undefined where that was not looked at. */
     relevantFanOut: lookedAt ? fanOutOf(queries, ({ relevant }) => relevant?.length ?? 0) : undefined,
+    /** Shards with a match for a pattern of the query. */
     realisedFanOut: fanOutOf(queries, ({ touched }) => touched.length),
+    /** Questions by where their answers come from; absent where nothing was asked. */
     answers: queries.some(({ source }) => source !== undefined) ? answersOf(queries) : undefined,
   };
 }
 
-function answersOf(queries: readonly QueryReport[]): NonNullable<ShardStatistics["answers"]> {
+function answersOf(queries: readonly QueryReport[]) {
   const counts = { none: 0, "one-shard": 0, "several-shards": 0, unknown: 0 };
   for (const query of queries) counts[query.source ?? "unknown"] += questionsOf(query);
   return counts;
