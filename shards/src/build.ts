@@ -311,7 +311,7 @@ function refinedBy({ placement, ...problem }: Problem, enough: readonly (readonl
 
 async function write(known: Known, chosen: Chosen, held: Held & { readonly target: string }): Promise<ShardReport> {
   const { spec, request, gathered, cells, groups, problem, precedence } = known;
-  const { dataset, title, licence, citation, source, gzip } = spec;
+  const { dataset, title, licence, citation, source, creators, gzip } = spec;
   const { rules: chosenRules, reading } = chosen.used.solution;
   let report: ShardReport | undefined;
   await materialise(
@@ -322,7 +322,7 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       reading,
       precedence,
       groups: groups && claimedGroups(groups, chosenRules),
-      source: { dataset, title, licence, citation, source },
+      source: { dataset, title, licence, citation, source, creators },
       target: held.target,
       gzip,
       naming: spec.ids,

@@ -96,10 +96,10 @@ export async function openShardFolder(path: string): Promise<ShardDataset> {
   const folder = resolve(path);
   const manifest = await readManifest(folder);
   for (const shard of manifest.shards) await checkFile(join(folder, shard.file), shard);
-  const { dataset, title, licence, citation, source, triples } = manifest;
+  const { dataset, title, licence, citation, source, creators, triples } = manifest;
   const version = createHash("sha256").update(JSON.stringify(manifest)).digest("hex").slice(0, 20);
   const shards = manifest.shards.map((shard) => finishedShard(folder, shard));
-  return { dataset, title, licence, citation, source, folder, triples, version, shards };
+  return { dataset, title, licence, citation, source, creators, folder, triples, version, shards };
 }
 
 const finishedShard = (folder: string, { file, ...shard }: ManifestShard): FinishedShard => ({

@@ -13,6 +13,9 @@ export type ShardMode = (typeof shardModes)[number];
 /** The default one first. */
 export const shardModes = ["balanced", "guaranteed", "paper"] as const;
 
+/** Licence of data whose copyright was not evaluated. */
+export const noLicence = "http://rightsstatements.org/vocab/CNE/1.0/";
+
 const maxInputs = 1_000;
 const maxDatasets = 1_000;
 const maxTextLength = 2_000;
@@ -102,6 +105,11 @@ const texts: Read<Readonly<Record<string, string>>> = (value, name) =>
     Object.entries(object(value, name)).map(([field, wanted]) => [text(field, name), text(wanted, name)]),
   );
 
+const creators: Read<readonly string[]> = (value, name) => {
+  if (Array.isArray(value) && value.length > 0 && value.length <= 100) return value.map((each) => text(each, name));
+  throw invalid(`${name} has to be a list of 1 to 100 names.`);
+};
+
 const prefixName = /^(?:[a-z](?:[a-z0-9._-]{0,60}[a-z0-9_-])?)?$/iu;
 
 const prefixes: Read<Readonly<Record<string, string>>> = (value, name) =>
@@ -190,6 +198,8 @@ const optionalFields = {
   ids: choice(["readable", "opaque"]),
   /** What shards are about, by their keys, instead of a sentence that is made of their classes and properties. */
   topics: texts,
+  /** Names of those whom a citation of the benchmark names. */
+  creators,
   /** How the source wants to be cited. */
   citation: text,
   /** IRI of where the source comes from. */

@@ -26,7 +26,10 @@ export const languageTypes: ReadonlySet<string> = new Set([rdf.langString, rdf.d
 
 export const rdfs = vocabulary("http://www.w3.org/2000/01/rdf-schema#", "comment label seeAlso subClassOf");
 
-export const xsd = vocabulary("http://www.w3.org/2001/XMLSchema#", "boolean date dateTime decimal integer string");
+export const xsd = vocabulary(
+  "http://www.w3.org/2001/XMLSchema#",
+  "boolean date dateTime decimal hexBinary integer nonNegativeInteger string",
+);
 
 /** Datatypes of `xsd` whose names are functions that cast to them (SPARQL 1.1 Query, section 17.5; dates and durations as in XPath). */
 export const castTypes: ReadonlySet<string> = new Set(
@@ -38,15 +41,23 @@ export const castTypes: ReadonlySet<string> = new Set(
 /** Data Catalog Vocabulary, version 3. */
 export const dcat = vocabulary(
   "http://www.w3.org/ns/dcat#",
-  "Catalog DataService endpointURL keyword landingPage servesDataset service",
+  "accessURL byteSize Catalog DataService Dataset Distribution distribution downloadURL endpointURL keyword landingPage",
+  "mediaType servesDataset service",
 );
 
 export const dcterms = vocabulary(
   "http://purl.org/dc/terms/",
-  "bibliographicCitation conformsTo created description hasPart identifier license modified source subject title",
+  "bibliographicCitation conformsTo created creator description hasPart identifier license LicenseDocument MediaType",
+  "modified source subject title",
 );
 
-export const foaf = vocabulary("http://xmlns.com/foaf/0.1/", "homepage primaryTopic");
+export const foaf = vocabulary("http://xmlns.com/foaf/0.1/", "Agent homepage name primaryTopic");
+
+/** Software Package Data Exchange: checksums of files. */
+export const spdx = vocabulary(
+  "http://spdx.org/rdf/terms#",
+  "algorithm Checksum checksum ChecksumAlgorithm checksumAlgorithm_sha256 checksumValue",
+);
 
 export const skos = vocabulary("http://www.w3.org/2004/02/skos/core#", "note");
 
@@ -132,6 +143,7 @@ export const vocabularyPrefixes: ReadonlyMap<string, string> = new Map([
   [sd.namespace, "sd"],
   [shacl.namespace, "sh"],
   [skos.namespace, "skos"],
+  [spdx.namespace, "spdx"],
   [voidVocabulary.namespace, "void"],
   [voidExt.namespace, "void-ext"],
   [xsd.namespace, "xsd"],

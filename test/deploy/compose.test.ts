@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { composeFile } from "../../shards/src/package/compose-file.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { composeProblems } from "../support/deploy/deploy-checkers.ts";
 import { inBytes, plannedBytes } from "../support/deploy/memory.ts";
@@ -243,4 +244,14 @@ describe("what is mounted", () => {
     expect((parse(source) as { datasources: unknown }).datasources).toMatchObject([{ url: "http://prometheus:9090" }]);
     expect(service("grafana").networks).toEqual(service("prometheus").networks);
   });
+});
+
+it("the compose file of a package follows the Compose specification", () => {
+  const shard = { id: "a", key: "base", file: "shards/a.nt", triples: 1, bytes: 1, sha256: "", lineBytes: 10_000_000 };
+  const url = "https://benchmark.example/b/shards/towns/a/sparql";
+  const packaged = composeFile("towns", "https://benchmark.example/b", [{ ...shard, url }]);
+  expect(composeProblems(parse(packaged, { merge: true }))).toBe("");
+  const read = parse(packaged, { merge: true }) as ComposeFile;
+  expect(read.services["proxy"]?.ports).toEqual(["127.0.0.1:8080:80"]);
+  expect(read.services["shard-1"]?.command).toContain("/b/shards/towns/a");
 });

@@ -48,7 +48,7 @@ export const throughFedway =
   };
 
 /** Asks plain Comunica, which sends each SERVICE to its endpoint by itself. */
-export function throughComunica({ url }: RunningService): Ask {
+export function throughComunica({ url }: { readonly url: string }): Ask {
   const engine = new QueryEngine();
   return async (query) => {
     const result = await engine.query(query, {

@@ -3,13 +3,11 @@ import { basename, join, resolve } from "node:path";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import { oneLine, write } from "../../../src/cli/output.ts";
 import { loadQueries } from "../load/load-queries.ts";
-import { datasetPattern } from "../spec.ts";
+import { datasetPattern, noLicence } from "../spec.ts";
 
 const data = /\.(?:nt|nq|ttl|trig|rdf|owl|jsonld)(?:\.gz)?$/i;
 const isOntology = (name: string): boolean =>
   /\.owl$/i.test(name) || (/\.(?:ttl|nt|rdf)$/i.test(name) && /ontology/i.test(name));
-/** Copyright not evaluated. */
-const noLicence = "http://rightsstatements.org/vocab/CNE/1.0/";
 
 /** `fedway shards init`: a spec of the data and queries of a folder; never replaces a file. Resolves to the exit code. @throws UsageError */
 export async function runShardInit(io: CliIo, folder: string): Promise<number> {

@@ -77,12 +77,13 @@ async function foldersOf(source: string, commands: ShardCommands, options: Build
 }
 
 function resultText({ folder, manifest }: PackageResult): string {
-  const { dataset, questions, queries, outcomes, leftOut, flagged } = manifest;
+  const { dataset, questions, queries, outcomes, leftOut, flagged, creators } = manifest;
   const counted = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   const lines = [
     `${dataset}: ${questions} questions, ${queries} queries (${counted.join(", ")})`,
     ...leftOutLines(leftOut),
     ...(flagged === 0 ? [] : [`${flagged} questions have a doubtful query: ${oneLine(join(folder, "audit.json"))}.`]),
+    ...(creators === undefined ? ["It has no CITATION.cff: the spec names no creators."] : []),
     `The package is in ${oneLine(folder)}.`,
   ];
   return `${lines.join("\n")}\n`;

@@ -39,6 +39,8 @@ const sourceFields = {
   citation: optional(isShort),
   /** Where it comes from. */
   source: optional(isIri),
+  /** Names of those whom a citation of the benchmark names. */
+  creators: optional(isListOf(isShort)),
 };
 
 const isSource = isShape(sourceFields);

@@ -59,8 +59,8 @@ const metricsLines = (
 /** Characters that YAML 1.1 takes in no scalar as they are (section 5.1). */
 const unprintable = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/gu;
 
-/** A scalar in double quotation marks: what JSON writes is YAML too. */
-const scalar = (text: string): string =>
+/** A YAML scalar in double quotation marks: what JSON writes is YAML too. */
+export const yamlText = (text: string): string =>
   JSON.stringify(text).replaceAll(unprintable, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** The questions file of text2sparql-client: `ask` reads questions, `query` the queries and the features. */
@@ -70,16 +70,16 @@ function questionsYaml({ id, iri }: ExportedDataset, questions: readonly Exporte
     const lines = [
       // Only numbers are ids there.
       `  - id: ${at + 1}`,
-      `    name: ${scalar(name)}`,
+      `    name: ${yamlText(name)}`,
       `    question:`,
-      `      en: ${scalar(question)}`,
+      `      en: ${yamlText(question)}`,
       `    query:`,
-      `      sparql: ${scalar(query)}`,
+      `      sparql: ${yamlText(query)}`,
       `    features: [${isOrdered(each) ? '"RESULT_ORDER_MATTERS"' : ""}]`,
     ];
     return lines.join("\n");
   });
-  return [`dataset:`, `  id: ${scalar(iri)}`, `  prefix: ${scalar(id)}`, `questions:`, ...entries, ``].join("\n");
+  return [`dataset:`, `  id: ${yamlText(iri)}`, `  prefix: ${yamlText(id)}`, `questions:`, ...entries, ``].join("\n");
 }
 
 /** QALD-9 JSON, with the answers as SPARQL results. */

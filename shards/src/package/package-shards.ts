@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { valueFor } from "../../../src/values.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { openShardFolder, readReport, type ShardDataset } from "../finished-folder.ts";
-import { type Manifest, manifestName, readManifest } from "../materialise/manifest.ts";
+import { type Manifest, manifestName, readManifest, type Source } from "../materialise/manifest.ts";
 import type { ShardReport } from "../report/shard-report.ts";
 import { builtFactsOf, entryIdOf, shardUrl } from "../shard-entry.ts";
 import type { BuildProgress } from "../build-problem.ts";
@@ -13,6 +13,8 @@ import { lockTarget } from "../target-lock.ts";
 import type { OpenStore, OpenStores } from "../verify/answer-store.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { copyAnswers } from "../variants/open-copy.ts";
+import { catalogueFiles, type PackagedFile } from "./catalogue-files.ts";
+import { composeFile } from "./compose-file.ts";
 import { exportFiles, type ExportedQuestion } from "./exports.ts";
 import type { ShardEndpoint } from "./federated-forms.ts";
 import { leftOutOf, type LeftOut, type PackageItem, packageQuery, type QueryOutcome } from "./package-items.ts";
@@ -53,7 +55,7 @@ interface PackageOptions extends PackageRequest {
 }
 
 /** `manifest.json` of a package. The same shards, base URL and version of Fedway give the same bytes. */
-export interface PackageManifest extends Pick<ShardDataset, "dataset" | "title" | "licence" | "citation" | "source"> {
+export interface PackageManifest extends Source {
   readonly format: typeof packageFormat;
   readonly version: 1;
   readonly engine: { readonly name: "fedway"; readonly version: string };
@@ -77,7 +79,7 @@ export interface PackageManifest extends Pick<ShardDataset, "dataset" | "title" 
   readonly strata: Readonly<Partial<Record<Stratum, number>>>;
   readonly leftOut: readonly LeftOut[];
   /** Every file beside the manifest. */
-  readonly files: readonly { readonly name: string; readonly bytes: number; readonly sha256: string }[];
+  readonly files: readonly PackagedFile[];
 }
 
 /** A finished package. */
@@ -168,6 +170,8 @@ async function writePackage(folder: string, target: string, options: PackageOpti
     for (const [name, text] of Object.entries(texts)) await files.write(name, text);
     for (const name of [manifestName, "report.json", "report.html", "rules.lp"]) await files.copy(folder, name);
     for (const { file } of shards.shards) await files.copy(folder, file);
+    const catalogued = Object.entries(catalogueOf(parts, items, files.written));
+    for (const [name, text] of catalogued) await files.write(name, text);
     const manifest = manifestOf(parts, { items, audit, files: files.written });
     await writeFile(join(target, manifestName), json(manifest));
     return manifest;
@@ -175,6 +179,42 @@ async function writePackage(folder: string, target: string, options: PackageOpti
     await store.close();
   }
 }
+
+/** Files that others find, cite and host the package by. */
+function catalogueOf(
+  { dataset, shards, options: { baseUrl } }: Parts,
+  items: readonly PackageItem[],
+  files: readonly PackagedFile[],
+): Readonly<Record<string, string>> {
+  const { dataset: id } = dataset;
+  const served = shards.shards.map((shard) => ({
+    ...shard,
+    topic: topicOf(dataset, shard),
+    url: shardUrl(baseUrl, id, shard.id),
+    datasetIri: datasetIri(baseUrl, entryIdOf(id, shard.id)),
+  }));
+  return {
+    "compose.yaml": composeFile(id, baseUrl, served),
+    ...catalogueFiles({
+      source: dataset,
+      iri: `${baseUrl}/federations/${id}`,
+      triples: shards.triples,
+      questions: questionCount(items),
+      shards: served,
+      files,
+    }),
+  };
+}
+
+const topicOf = (
+  { title }: ShardDataset,
+  { id, topic }: { readonly id: string; readonly topic?: string | undefined },
+): string => topic ?? `${title} ${id}`;
+
+const datasetIri = (baseUrl: string, entry: string): string => `${baseUrl}/endpoints/${entry}#dataset`;
+
+const questionCount = (items: readonly PackageItem[]): number =>
+  items.reduce((sum, { packaged }) => sum + packaged.questions.length, 0);
 
 async function packageItems({ report, endpoints, store, options }: Parts): Promise<readonly PackageItem[]> {
   const { signal, onProgress } = options;
@@ -189,18 +229,18 @@ async function packageItems({ report, endpoints, store, options }: Parts): Promi
 /** `endpoints.json`, and the VoID documents of each shard, which may be large. */
 async function writeEndpoints(parts: Parts, files: FolderWriter): Promise<void> {
   const { dataset, endpoints, store, options } = parts;
-  const { title, licence, citation, source } = dataset;
+  const { licence, citation, source } = dataset;
   const urls = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.url]));
   const listed: object[] = [];
   for (const shard of dataset.shards) {
     options.onProgress({ stage: "describing the shards", done: listed.length, total: dataset.shards.length });
     const url = valueFor(urls, shard.id);
     const entry = entryIdOf(dataset.dataset, shard.id);
-    const topic = shard.topic ?? `${title} ${shard.id}`;
+    const topic = topicOf(dataset, shard);
     const { standard, extended } = await describeShard(store, {
       id: entry,
       endpoint: url,
-      dataset: `${options.baseUrl}/endpoints/${entry}#dataset`,
+      dataset: datasetIri(options.baseUrl, entry),
       title: topic,
       license: licence,
       citation,
@@ -263,7 +303,7 @@ interface Written {
 
 function manifestOf(parts: Parts, { items, audit, files }: Written): PackageManifest {
   const { dataset: named, shards, report, options } = parts;
-  const { dataset, title, licence, citation, source } = named;
+  const { dataset, title, licence, citation, source, creators } = named;
   const { mode, reading, precedence, rules } = report;
   const queries = report.queries.map(({ id, text, same }) => ({ id, text, same }));
   return {
@@ -275,6 +315,7 @@ function manifestOf(parts: Parts, { items, audit, files }: Written): PackageMani
     licence,
     citation,
     source,
+    creators,
     baseUrl: options.baseUrl,
     data: { files: shards.inputs, triples: shards.triples },
     build: {
@@ -285,7 +326,7 @@ function manifestOf(parts: Parts, { items, audit, files }: Written): PackageMani
       sha256: valueFor(new Map(files.map((file) => [file.name, file.sha256])), `build/${manifestName}`),
       specification: sha256(JSON.stringify([mode, reading, precedence, queries, shards.rules])),
     },
-    questions: items.reduce((sum, { packaged }) => sum + packaged.questions.length, 0),
+    questions: questionCount(items),
     queries: items.length,
     flags: audit.counts,
     flagged: audit.questions.length,
@@ -298,16 +339,9 @@ function manifestOf(parts: Parts, { items, audit, files }: Written): PackageMani
 
 const sha256 = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 
-/** A file below the folder. */
-interface WrittenFile {
-  readonly name: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
 /** Writes files below a folder and notes their sizes and checksums. The shards lie in `build/`, which a service hosts as it is. */
 class FolderWriter {
-  readonly written: WrittenFile[] = [];
+  readonly written: PackagedFile[] = [];
   readonly #target: string;
 
   constructor(target: string) {
@@ -349,14 +383,27 @@ Licence: <${licence}>${citation === undefined ? "" : `\nCite as: ${citation}`}${
 | \`endpoints.json\`, \`void/\` | the endpoints: their topics, and VoID with and without extensions |
 | \`build/\` | the shards, their rules and their report |
 | \`exports/\` | the same for t2s-metrics, text2sparql-client, QALD and SHACL |
+| \`compose.yaml\` | serves the endpoints without Fedway |
+| \`croissant.json\`, \`dcat.ttl\`, \`CITATION.cff\` | the package in the words of catalogues and citations: Croissant, DCAT with VoID, CFF. What its makers did not state is not there |
 | \`manifest.json\` | versions, checksums of all files, and how many queries have which outcome |
 
 The endpoints are expected at <${baseUrl}>:
 
     FEDWAY_PUBLIC_URL=${baseUrl} fedway shards serve build
 
+or, without Fedway, by one Apache Jena Fuseki a shard behind a proxy, and any engine that sends SERVICE asks the gold queries:
+
+    docker compose up --detach --wait
+
+Another hosting has to keep terms as they are spelled, as gold answers count \`01\` and \`1\` as two. Fuseki in memory (\`--file\`) does. TDB2 stores
+values: of 496 triples of a test with such spellings it had 486, and 404 were unchanged. Jena's \`ja:MemoryModel\` keeps the spellings, but \`007\` matches \`7\`.
+Compare COUNT(*) of each endpoint with \`triples\` in \`endpoints.json\`.
+
 Whoever asks <${federation}> need not name endpoints. In \`exports/t2s-metrics.*.jsonl\` put the queries of your system into
 \`generated\`.
+
+The records of \`croissant.json\` are the questions that have an answer, and the text of each shard. Read the other files as files: mlcroissant 1.1.1
+takes an id \`007\` of JSON Lines for 7, and cuts lines of text at commas.
 
 Answers: numbers are equal by value, \`xsd:string\` is a plain literal, rows of one class of \`ties\` may change places, and of the
 last one any \`take\` of its rows and \`others\` are right, and so is each of \`alternatives\`. The signature is the SHA-256 of the set of rows, columns in the order that makes it smallest.

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { access, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { type Engine, startEngine } from "./engine.ts";
 import { answers, requireProgram, startServer } from "./server-process.ts";
@@ -39,21 +39,50 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
   const { java, jar } = await program(options.newest === true);
   const scratch = newFolder();
   await writeFile(join(scratch, "data.nq"), options.data);
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}/ds/sparql`;
   const store = await storeArguments(options.store ?? "terms", { java, jar, folder: scratch });
   const limit = options.timeoutMs === undefined ? [] : [`--timeout=${options.timeoutMs}`];
+  return startServed({ java, jar, folder: scratch }, { heap: "-Xmx1g", args: [...limit, ...store], dataset: "/ds" });
+}
+
+/** What a command line starts Fuseki with: `-Xmx` of Java, the file and the name of the dataset. */
+export interface FusekiCommand {
+  /** Name of the jar; another one than the tests have is an error. */
+  readonly jar: string;
+  readonly heap: string;
+  readonly args: readonly [file: string, dataset: string];
+}
+
+/** Starts Fuseki on a free loopback port as a command line says. */
+export async function startFusekiCommand({
+  jar: name,
+  heap,
+  args,
+}: FusekiCommand): Promise<Engine & { readonly port: string }> {
+  const { java, jar } = await fusekiProgram();
+  if (name !== basename(jar)) throw new Error(`the tests have ${basename(jar)}, not ${name}`);
+  const engine = await startServed({ java, jar, folder: newFolder() }, { heap, args, dataset: args[1] });
+  return { ...engine, port: new URL(engine.url).port };
+}
+
+/** The jar and the Java of the tests. */
+export const fusekiProgram = (): Promise<{ readonly java: string; readonly jar: string }> => program(false);
+
+async function startServed(
+  { java, jar, folder }: Program,
+  { heap, args, dataset }: { readonly heap: string; readonly args: readonly string[]; readonly dataset: string },
+): Promise<Engine> {
+  const port = await freePort();
   const start = () =>
     startServer({
       name: "Fuseki",
       command: java,
-      args: ["-Xmx1g", "-jar", jar, "--localhost", `--port=${port}`, ...limit, "--ping", ...store],
-      cwd: scratch,
-      env: { FUSEKI_BASE: join(scratch, "run") },
+      args: [heap, "-jar", jar, "--localhost", `--port=${port}`, "--ping", ...args],
+      cwd: folder,
+      env: { FUSEKI_BASE: join(folder, "run") },
       ready: () => answers(`http://127.0.0.1:${port}/$/ping`),
       readyWithinMs: 240_000,
     });
-  return startEngine(url, start);
+  return startEngine(`http://127.0.0.1:${port}${dataset}/sparql`, start);
 }
 
 interface Program {
