@@ -242,6 +242,7 @@ const small: ShardStatistics = {
   impliedFanOut: fanOut(0, 0, 4),
   relevantFanOut: undefined,
   realisedFanOut: fanOut(1, 1, 2),
+  answers: undefined,
 };
 const large: ShardStatistics = {
   ...small,
