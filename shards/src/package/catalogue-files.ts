@@ -143,7 +143,7 @@ function dcatTurtle(found: Found): string {
   const { iri, source, licence, creators, shards, files, triples } = found;
   const baseIri = "https://package.invalid/";
   const quads: RDF.Quad[] = [];
-  const node = (iri: string) => f.namedNode(iri);
+  const node = (value: string) => f.namedNode(value);
   const say = (subject: RDF.Quad_Subject, type: string, facts: readonly (readonly [string, RDF.Quad_Object])[]) => {
     quads.push(f.quad(subject, node(rdf.type), node(type)));
     for (const [predicate, object] of facts) quads.push(f.quad(subject, node(predicate), object));
