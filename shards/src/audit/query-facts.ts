@@ -3,27 +3,7 @@ import type { Query } from "../../../src/sparql/query.ts";
 import { rdf } from "../../../src/rdf/vocabularies.ts";
 
 /** A query as the checks read it. Variables are named without `?`; variables of subqueries that are renamed have both names. */
-export interface QueryFacts {
-  readonly query: Query;
-  readonly columns: readonly Column[];
-  /** Variables and expressions of GROUP BY; undefined without one. */
-  readonly keys: readonly string[] | undefined;
-  readonly orders: readonly OrderKey[];
-  readonly limit: number | undefined;
-  /** Every literal of the query, with the properties that it is a value of or compared with. */
-  readonly literals: readonly UsedLiteral[];
-  /** Properties whose objects a variable is. */
-  readonly properties: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Variables whose property it is the object of. */
-  readonly subjects: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly classes: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Classes and properties that patterns name. */
-  readonly terms: ReadonlySet<string>;
-  /** IRIs that are no class and no property. */
-  readonly things: ReadonlySet<string>;
-  /** Operators and elements: `minus`, `notexists`, `!=`, `||`, `union`, `count`. */
-  readonly operators: ReadonlySet<string>;
-}
+export type QueryFacts = ReturnType<typeof readFacts>;
 
 /** A column of the answer. */
 export interface Column {
@@ -32,10 +12,6 @@ export interface Column {
   readonly aggregate?: string | undefined;
   /** Variables that are shown or aggregated. */
   readonly variables: readonly string[];
-}
-
-interface OrderKey extends Omit<Column, "name"> {
-  readonly descending: boolean;
 }
 
 /** A literal and what the query does with it. */
@@ -53,22 +29,25 @@ type Node = Readonly<Record<string, unknown>>;
 type Sets = Map<string, Set<string>>;
 
 /** Reads a query that `parseQuery` has parsed. */
-export function readFacts(query: Query): QueryFacts {
+export function readFacts(query: Query) {
   const nodes = [...nodesOf(query.ast)];
   const ast: Node = { ...query.ast };
   const { literals, ...patterns } = readPatterns(query, nodes);
   const compared = nodes.flatMap((node) => comparedIn(node, patterns.properties));
-  const others = nodes.filter(isLiteral).map((node) => Object.assign(plain(node), { properties: [] }));
+  const others = nodes.filter(isLiteral).map((node): UsedLiteral => Object.assign(plain(node), { properties: [] }));
   return {
     query,
     columns: listOf(ast["variables"]).flatMap(columnOf),
+    /** Variables and expressions of GROUP BY; undefined without one. */
     keys: ast["group"] === undefined ? undefined : listOf(ast["group"]).flatMap((key) => variablesIn(key)),
     orders: listOf(ast["order"]).map(({ expression, descending }) =>
       Object.assign(shownBy(expression), { descending: descending === true }),
     ),
     limit: typeof ast["limit"] === "number" ? ast["limit"] : undefined,
+    /** Every literal of the query, with the properties that it is a value of or compared with. */
     literals: [...literals, ...compared, ...others],
     ...patterns,
+    /** Operators and elements: `minus`, `notexists`, `!=`, `||`, `union`, `count`. */
     operators: new Set(nodes.flatMap(({ operator, type, aggregation }) => [operator, type, aggregation].map(String))),
   };
 }
@@ -96,7 +75,18 @@ function readPatterns(query: Query, nodes: readonly Node[]) {
     }
   }
   for (const { expression, variable } of nodes) renamed(variableName(expression), variableName(variable));
-  return { properties, subjects, classes, terms, things, literals };
+  return {
+    /** Properties whose objects a variable is. */
+    properties,
+    /** Variables whose property it is the object of. */
+    subjects,
+    classes,
+    /** Classes and properties that patterns name. */
+    terms,
+    /** IRIs that are no class and no property. */
+    things,
+    literals,
+  };
 
   function renamed(from: string | undefined, to: string | undefined): void {
     if (from === undefined || to === undefined) return;

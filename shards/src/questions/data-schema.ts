@@ -5,42 +5,16 @@ import { isWritableIri } from "../../../src/rdf/term-text.ts";
 import { type Solution, valueOf, type WholeStore } from "../package/whole-store.ts";
 
 /** A property of the instances of a class. */
-export interface ClassProperty {
-  readonly iri: string;
-  /** Its name in words. */
-  readonly words: string;
-  readonly values: "things" | "numbers" | "texts" | "others";
-  /** Each instance has it at most once. */
-  readonly isFunctional: boolean;
-  /** Values come again and again, so that instances can be grouped by them. */
-  readonly isChoice: boolean;
-  /** Class of all its values. */
-  readonly target?: string | undefined;
-}
+export type ClassProperty = ReturnType<typeof propertyOf>[number];
 
 /** A class of the data. */
-export interface DataClass {
-  readonly iri: string;
-  readonly words: string;
-  /** Property whose texts tell the instances apart, best one that is a label. */
-  readonly name?: string | undefined;
-  /** Without that one. */
-  readonly properties: readonly ClassProperty[];
-}
+export type DataClass = Awaited<ReturnType<typeof dataSchema>>["classes"][number];
 
 /** Pairs of class and property that are looked at, the first by IRI. */
 const mostPairs = 2_000;
 
-/** Schema of the data. */
-export interface DataSchema {
-  /** As far as they and their properties have names that can be read. */
-  readonly classes: readonly DataClass[];
-  /** IRIs of all properties of instances. */
-  readonly properties: ReadonlySet<string>;
-}
-
-/** Counts over the default graph. */
-export async function dataSchema(store: WholeStore): Promise<DataSchema> {
+/** Schema of the data: classes and properties with names that can be read. Counts are over the default graph. */
+export async function dataSchema(store: WholeStore) {
   const partitions = await rowsOf(
     store,
     `SELECT ?class ?p (COUNT(*) AS ?triples) (COUNT(DISTINCT ?s) AS ?subjects) (COUNT(DISTINCT ?o) AS ?objects)
@@ -65,7 +39,16 @@ export async function dataSchema(store: WholeStore): Promise<DataSchema> {
     const unique = rows.filter((row) => tellsApart(row, sizeOf.get(iri)));
     const name = unique.find((row) => isLabel(valueOf(row["p"]))) ?? unique[0];
     const properties = rows.filter((row) => row !== name).flatMap((row) => propertyOf(row, ends));
-    return [{ iri, words, name: name && valueOf(name["p"]), properties }];
+    return [
+      {
+        iri,
+        words,
+        /** Property whose texts tell the instances apart, best one that is a label. */
+        name: name && valueOf(name["p"]),
+        /** Without that one. */
+        properties,
+      },
+    ];
   });
   return { classes, properties: new Set(partitions.map((row) => valueOf(row["p"]))) };
 }
@@ -83,7 +66,7 @@ const count = (row: Solution, name: string): number => Number(valueOf(row[name])
 const tellsApart = (row: Solution, instances: number | undefined): boolean =>
   ["triples", "texts", "subjects", "objects"].every((name) => count(row, name) === instances);
 
-function propertyOf(row: Solution, ends: readonly Solution[]): readonly ClassProperty[] {
+function propertyOf(row: Solution, ends: readonly Solution[]) {
   const iri = valueOf(row["p"]);
   const words = nameOf(iri);
   if (words === undefined) return [];
@@ -95,10 +78,14 @@ function propertyOf(row: Solution, ends: readonly Solution[]): readonly ClassPro
   return [
     {
       iri,
+      /** Its name in words. */
       words,
       values,
+      /** Each instance has it at most once. */
       isFunctional: triples === subjects,
+      /** Values come again and again, so that instances can be grouped by them. */
       isChoice: Number(objects) > 1 && Number(objects) * 2 <= Number(triples),
+      /** Class of all its values. */
       target: target && valueOf(target),
     },
   ];

@@ -23,19 +23,7 @@ export interface RekeyOptions {
 }
 
 /** Content of a twin, and the parts of the original that are still in it: `rekey.json` of its folder. */
-export interface RekeyResult {
-  readonly dataset: string;
-  readonly seed: number;
-  readonly opaque: boolean;
-  readonly triples: number;
-  readonly questions: number;
-  /** Queries that are not in the twin. */
-  readonly leftOut: readonly { readonly id: string; readonly why: string }[];
-  /** Properties whose literals stay. */
-  readonly properties: readonly { readonly iri: string; readonly why: string }[];
-  /** Texts that stay. */
-  readonly texts: readonly { readonly text: string; readonly why: string }[];
-}
+export type RekeyResult = Awaited<ReturnType<typeof writeTwin>>;
 
 /**
  * Writes the same dataset under other names, so that no model has seen it: instances, texts and numbers are renamed by a seed, in
@@ -59,7 +47,7 @@ export async function rekeyDataset(spec: LocatedSpec, options: RekeyOptions): Pr
   }
 }
 
-async function writeTwin(spec: LocatedSpec, { out, seed, opaque, signal }: RekeyOptions): Promise<RekeyResult> {
+async function writeTwin(spec: LocatedSpec, { out, seed, opaque, signal }: RekeyOptions) {
   const inputs = namedInputs(spec.inputs.map((path) => ({ path, skipBadLines: spec.skipBadLines })));
   const { queries, rejected } = await loadQueries(spec.queries, spec);
   const facts = new DataFacts(spec.dataset);

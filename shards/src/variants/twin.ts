@@ -99,11 +99,14 @@ export class Twin {
     const { facts, opaque } = this.#parts;
     const stay = opaque ? [] : [...facts.properties.keys()].toSorted();
     return {
+      /** Queries that are not in the twin. */
       leftOut: Array.from(this.leftOut, ([id, why]) => ({ id, why })),
+      /** Properties whose literals stay. */
       properties: stay.flatMap((iri) => {
         const why = this.kept.get(facts.uses.groupOf(iri));
         return why === undefined ? [] : [{ iri, why }];
       }),
+      /** Texts that stay. */
       texts: Array.from(this.keptTexts, ([text, why]) => ({ text, why })),
     };
   }
