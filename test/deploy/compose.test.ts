@@ -251,7 +251,7 @@ it("the compose file of a package follows the Compose specification", () => {
   const url = "https://benchmark.example/b/shards/towns/a/sparql";
   const packaged = composeFile("towns", "https://benchmark.example/b", [{ ...shard, url }]);
   expect(composeProblems(parse(packaged, { merge: true }))).toBe("");
-  const read = parse(packaged, { merge: true }) as ComposeFile;
-  expect(read.services["proxy"]?.ports).toEqual(["127.0.0.1:8080:80"]);
-  expect(read.services["shard-1"]?.command).toContain("/b/shards/towns/a");
+  const stated = parse(packaged, { merge: true }) as ComposeFile;
+  expect(stated.services["proxy"]?.ports).toEqual(["127.0.0.1:8080:80"]);
+  expect(stated.services["shard-1"]?.command).toContain("/b/shards/towns/a");
 });
