@@ -8,6 +8,7 @@ import {
   wordsOfVariable,
 } from "./audited.ts";
 import type { Column, QueryFacts } from "./query-facts.ts";
+import { wordsOf } from "./question-text.ts";
 
 /** How a question asks for an aggregate. */
 const asksFor: Readonly<Record<string, RegExp>> = {
@@ -92,7 +93,11 @@ export function groupFlags({ question, facts, data }: Audited): readonly Flag[] 
     const each = asked.find(({ isEach, head }) => isEach && head !== undefined);
     return each === undefined ? [] : [otherGroup(`The question asks for each ${each.head}; there are no groups.`)];
   }
-  const named = keys.map((key) => ({ key, words: wordsOfVariable(facts, key), classes: classWordsOf(facts, key) }));
+  const named = keys.map((key) => ({
+    key,
+    words: [...wordsOfVariable(facts, key), ...dataClassesOf(facts, data, key).flatMap(wordsOf)],
+    classes: classWordsOf(facts, key),
+  }));
   const isGroup = (words: readonly string[], key: (typeof named)[number]): boolean =>
     mentionsAny(words, key.words) || (isIdentifying(key.words) && mentionsAny(words, key.classes));
   const stranger = named.find((key) => !isGroup(question.words, key));
@@ -105,6 +110,15 @@ export function groupFlags({ question, facts, data }: Audited): readonly Flag[] 
   if (missed !== undefined)
     return [otherGroup(`The question groups by ${missed.head}, the query by ?${keys.join(" ?")}.`)];
   return sharedLabels(facts, data);
+}
+
+/** Classes that the things of a variable have in the data, where the query states none: by the properties that they are objects or subjects of. */
+function dataClassesOf({ classes, properties, subjects }: QueryFacts, data: Audited["data"], name: string) {
+  if (data === undefined || classes.has(name)) return [];
+  const asObject = [...(properties.get(name) ?? [])].flatMap((of) => Array.from(data.objectClasses.get(of) ?? []));
+  const own = [...properties].flatMap(([of, each]) => (subjects.get(of)?.has(name) ? Array.from(each) : []));
+  const asSubject = [...data.classes].flatMap(([iri, known]) => (own.some((each) => known.has(each)) ? [iri] : []));
+  return [...asObject, ...asSubject];
 }
 
 /** A name is the only key, and several things have the same. */

@@ -9,6 +9,8 @@ export interface DataFacts {
   readonly propertiesOf: ReadonlyMap<string, ReadonlySet<string>>;
   /** Properties of the instances of each class. */
   readonly classes: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Classes of the things that each property has as objects. */
+  readonly objectClasses: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Datasets with more different values have no checks of values. */
@@ -38,16 +40,17 @@ export async function readDataFacts(store: WholeStore): Promise<DataFacts | { re
     const isShared = Number(valueOf(count)) > 1;
     if (isShared) propertiesOf.set(text, (propertiesOf.get(text) ?? new Set()).add(name));
   }
-  const classes = new Map<string, Set<string>>();
-  const pairs = await solutionsOf(
-    store,
-    "SELECT DISTINCT ?class ?property WHERE { ?s a ?class ; ?property ?o } ORDER BY ?class ?property",
-  );
-  for (const pair of pairs) {
-    const [name, property] = [valueOf(pair["class"]), valueOf(pair["property"])];
-    classes.set(name, (classes.get(name) ?? new Set()).add(property));
+  const classes = await pairsOf(store, "SELECT DISTINCT ?of ?one { ?s a ?of ; ?one ?o } ORDER BY ?of ?one");
+  const objectClasses = await pairsOf(store, "SELECT DISTINCT ?of ?one { ?s ?of ?o . ?o a ?one } ORDER BY ?of ?one");
+  return { values, propertiesOf, classes, objectClasses };
+}
+
+async function pairsOf(store: WholeStore, query: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const found = new Map<string, Set<string>>();
+  for (const { of, one } of await solutionsOf(store, query)) {
+    found.set(valueOf(of), (found.get(valueOf(of)) ?? new Set()).add(valueOf(one)));
   }
-  return { values, propertiesOf, classes };
+  return found;
 }
 
 const byText = (left: Solution, right: Solution): number => compareText(JSON.stringify(left), JSON.stringify(right));
