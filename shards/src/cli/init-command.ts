@@ -58,7 +58,7 @@ async function dataOf(folder: string) {
 async function queriesOf(folder: string, files: readonly string[]) {
   const folders = await readdir(folder, { withFileTypes: true });
   const names = folders.flatMap((each) => (each.isDirectory() && !each.name.startsWith(".") ? each.name : []));
-  const paths = [...files.filter((name) => /\.(?:json|csv)$/i.test(name)), ".", ...names];
+  const paths = [...files.filter((name) => /\.(?:jsonl?|csv)$/i.test(name)), ".", ...names];
   const found = await Promise.all(
     paths.map(async (path) => {
       const loaded = await loadQueries(join(folder, path)).catch(() => undefined);

@@ -53,7 +53,7 @@ const maxIdLength = 200;
 const maxQuestionLength = 2_000;
 
 /**
- * Loads the queries of a JSON file, a CSV file or a folder of `.rq` files. A query that cannot be used is reported and
+ * Loads the queries of a JSON, JSON Lines, QALD or CSV file, or of a folder of `.rq` files. A query that cannot be used is reported and
  * left out; queries whose texts are equal character by character become one.
  * @throws FedwayError `REQUEST_INVALID` for files that cannot be read and when no query can be used, `REQUEST_TOO_LARGE`
  */
@@ -163,7 +163,7 @@ interface ReadLimits {
 }
 
 /**
- * The entries of a JSON or CSV file, or of a folder's `.rq` and `.sparql` files in the order of their names: the id is the name
+ * The entries of a file, or of a folder's `.rq` and `.sparql` files in the order of their names: the id is the name
  * without its ending, the question what the comment lines at the beginning say.
  * @throws FedwayError `REQUEST_INVALID`, `REQUEST_TOO_LARGE`
  */
@@ -175,8 +175,8 @@ async function readEntries(path: string, limits: ReadLimits, only?: EntryFilter)
   if (!found.isFile()) throw new FedwayError("REQUEST_INVALID", `"${basename(path)}" is not a regular file.`);
   const read = fileReaders[extname(path).toLowerCase()];
   if (read === undefined) {
-    throw new FedwayError("REQUEST_INVALID", `The queries "${basename(path)}" are neither JSON nor CSV.`, {
-      next: "Give a .json or .csv file, or a folder of .rq files.",
+    throw new FedwayError("REQUEST_INVALID", `The queries "${basename(path)}" are neither JSON, JSON Lines nor CSV.`, {
+      next: "Give a .json, .jsonl or .csv file, or a folder of .rq files.",
     });
   }
   return read(await readText(path, limits.maxBytes), only);
@@ -184,6 +184,7 @@ async function readEntries(path: string, limits: ReadLimits, only?: EntryFilter)
 
 const fileReaders: Readonly<Record<string, typeof entriesFromJson>> = {
   ".json": entriesFromJson,
+  ".jsonl": entriesFromLines,
   ".csv": entriesFromCsv,
 };
 
@@ -305,22 +306,46 @@ function quotedFault(field: string): string | undefined {
 }
 
 /**
- * The entries of a JSON array of objects with `id`, `sparql` (or `query`, `text`) and `question`. A value that is no object
- * becomes an entry without text.
- * @throws FedwayError `REQUEST_INVALID` for anything but a JSON array
+ * The entries of a JSON array of objects with `id`, `sparql` (or `query`, `text`) and `question`, or of QALD JSON, whose
+ * `questions` have `query.sparql` and `question[].string`, of which the English one counts, else the first. A value that is no
+ * object becomes an entry without text.
+ * @throws FedwayError `REQUEST_INVALID` for anything else
  */
 export function entriesFromJson(text: string, only: EntryFilter = {}): readonly QueryEntry[] {
   const value = parsed(text);
-  if (!Array.isArray(value)) {
-    throw new FedwayError("REQUEST_INVALID", "The queries file must be a JSON array.", {
+  const list = isObject(value) ? value["questions"] : value;
+  if (!Array.isArray(list)) {
+    throw new FedwayError("REQUEST_INVALID", "The queries file must be a JSON array, or QALD JSON with questions.", {
       next: 'Write [{"id": "q1", "sparql": "SELECT ...", "question": "..."}].',
     });
   }
-  return value.flatMap((entry: unknown, index) => {
-    const place = `entry ${index + 1}`;
-    if (!isObject(entry)) return [{ place, problem: "The entry must be an object." }];
-    return isWanted(entry, only) ? [entryOf(entry, place)] : [];
+  return list.flatMap((entry: unknown, index) => entryFrom(entry, `entry ${index + 1}`, only));
+}
+
+/** The entries of JSON Lines, an object of the same kinds on each; a line that is no JSON becomes an entry without text. */
+function entriesFromLines(text: string, only: EntryFilter = {}): readonly QueryEntry[] {
+  return text.split(/\r?\n/u).flatMap((line, index) => {
+    const place = `line ${index + 1}`;
+    if (line.trim() === "") return [];
+    try {
+      return entryFrom(parsed(line), place, only);
+    } catch (error) {
+      return [{ place, problem: toFedwayError(error).message }];
+    }
   });
+}
+
+function entryFrom(entry: unknown, place: string, only: EntryFilter): readonly QueryEntry[] {
+  if (!isObject(entry)) return [{ place, problem: "The entry must be an object." }];
+  const { query, question } = entry;
+  const asked: readonly unknown[] = Array.isArray(question) ? question : [];
+  const texts = asked.filter(isObject);
+  const fields = {
+    ...entry,
+    ...(isObject(query) && { query: query["sparql"] }),
+    ...(texts.length > 0 && { question: (texts.find(({ language }) => language === "en") ?? texts[0])?.["string"] }),
+  };
+  return isWanted(fields, only) ? [entryOf(fields, place)] : [];
 }
 
 function parsed(text: string): unknown {

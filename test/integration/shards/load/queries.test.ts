@@ -120,6 +120,57 @@ describe("what cannot be used", () => {
   });
 });
 
+describe("other formats of questions", () => {
+  const folder = newFolder();
+  const load = async (name: string, text: string) => {
+    await writeFile(join(folder, name), text);
+    const { queries, rejected } = await loadQueries(join(folder, name));
+    return { queries: queries.map(({ id, question, text: query }) => [id, question, query]), rejected };
+  };
+
+  it("QALD JSON: the English question counts, else the first; answers are not looked at", async () => {
+    const spoken = (language: string, string: string) => ({ language, string });
+    const { queries, rejected } = await load(
+      "qald.json",
+      JSON.stringify({
+        dataset: { id: "qald" },
+        questions: [
+          {
+            id: 1,
+            question: [spoken("de", "Wie viele?"), spoken("en", "How many?")],
+            query: { sparql: one },
+            answers: [{}],
+          },
+          { id: "2", question: [spoken("fr", "Combien ?")], query: { sparql: two } },
+          { id: "3", question: "Plain?", query: {} },
+        ],
+      }),
+    );
+    expect(queries).toEqual([
+      ["1", "How many?", one],
+      ["2", "Combien ?", two],
+    ]);
+    expect(rejected).toMatchObject([
+      { id: "3", place: "entry 3", message: "The entry has no text under sparql, query or text." },
+    ]);
+  });
+
+  it("JSON Lines: a line that is no JSON is left out with its number", async () => {
+    const lines = [
+      JSON.stringify({ id: "a", sparql: one, question: "First?" }),
+      "",
+      "{no",
+      JSON.stringify({ query: two }),
+    ];
+    const { queries, rejected } = await load("lines.jsonl", lines.join("\r\n"));
+    expect(queries).toEqual([
+      ["a", "First?", one],
+      ["query-3", undefined, two],
+    ]);
+    expect(rejected).toMatchObject([{ place: "line 3", message: expect.stringMatching(/not valid JSON/) as string }]);
+  });
+});
+
 const shouldRefuse = (
   name: string,
   load: () => Promise<LoadedQueries>,
@@ -136,6 +187,7 @@ const invalid = (message: RegExp): { code: string; message: RegExp } => ({ code:
 describe("sources without queries", () => {
   shouldRefuse("an empty array", () => json([]), invalid(/^There are no queries\.$/));
   shouldRefuse("an object", () => json({ sparql: one }), invalid(/must be a JSON array/));
+  shouldRefuse("QALD without questions", () => json({ questions: [] }), invalid(/^There are no queries\.$/));
   shouldRefuse("a number", () => json(5), invalid(/must be a JSON array/));
   shouldRefuse("no JSON", () => jsonText("[{"), invalid(/not valid JSON/));
   shouldRefuse("an empty text", () => jsonText(""), invalid(/not valid JSON/));
@@ -289,7 +341,7 @@ const shouldRefuseFile = (
 
 describe("what cannot be read", () => {
   shouldRefuseFile("missing.json", { code: "REQUEST_INVALID", message: /"missing.json" cannot be read/ });
-  shouldRefuseFile("secret", { code: "REQUEST_INVALID", message: /neither JSON nor CSV/ });
+  shouldRefuseFile("secret", { code: "REQUEST_INVALID", message: /neither JSON, JSON Lines nor CSV/ });
   shouldRefuseFile("latin.json", { code: "REQUEST_INVALID", message: /not UTF-8/ });
   shouldRefuseFile("empty", { code: "REQUEST_INVALID", message: /There are no queries/ });
   shouldRefuseFile("queries.json", { code: "REQUEST_TOO_LARGE", message: /larger than 10 bytes/ }, { maxBytes: 10 });
