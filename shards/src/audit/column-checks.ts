@@ -12,7 +12,7 @@ import { wordsOf } from "./question-text.ts";
 
 /** How a question asks for an aggregate. */
 const asksFor: Readonly<Record<string, RegExp>> = {
-  count: /\bhow (?:many|often|much)\b|\b(?:numbers?|count|counts|amount|total|frequency)\b/u,
+  count: /\bhow (?:many|often|much)\b|\b(?:numbers?|count|counts|amount|size|total|frequency)\b/u,
   sum: /\bhow (?:many|much)\b|\b(?:total|sum|combined|altogether|together|number|amount)\b/u,
   avg: /\b(?:average|mean|typical|expected|averages)\b/u,
   max: /\b(?:max|maximum|most|latest|newest|top|\w+est)\b/u,
@@ -50,7 +50,10 @@ export function columnFlags({ question, facts }: Audited): readonly Flag[] {
     const isAskedFor = column.variables.some((name) => isWhich(question.words, classWordsOf(facts, name)));
     return isIdentifying(wordsOfColumn(column)) && !isShown && (others.length === 0 || isAskedFor);
   };
-  return columns.flatMap((column): readonly Flag[] => {
+  /** Groups are looked at as such. */
+  const isKey = ({ name }: Column): boolean => facts.keys?.includes(name) === true && !orderedBy.has(name);
+  const judged = columns.filter((column) => !isKey(column));
+  return judged.flatMap((column): readonly Flag[] => {
     const { name, aggregate } = column;
     const isOrder = orderedBy.has(name);
     // A question that names no column leaves the choice to the query.
@@ -93,14 +96,16 @@ export function groupFlags({ question, facts, data }: Audited): readonly Flag[] 
     const each = asked.find(({ isEach, head }) => isEach && head !== undefined);
     return each === undefined ? [] : [otherGroup(`The question asks for each ${each.head}; there are no groups.`)];
   }
-  const named = keys.map((key) => ({
-    key,
-    words: [...wordsOfVariable(facts, key), ...dataClassesOf(facts, data, key).flatMap(wordsOf)],
-    classes: classWordsOf(facts, key),
-  }));
+  const named = keys.map((key) => {
+    const inData = dataClassesOf(facts, data, key);
+    const words = [...wordsOfVariable(facts, key), ...inData.flatMap(wordsOf)];
+    return { key, words, classes: classWordsOf(facts, key), isThing: inData.length > 0 };
+  });
   const isGroup = (words: readonly string[], key: (typeof named)[number]): boolean =>
     mentionsAny(words, key.words) || (isIdentifying(key.words) && mentionsAny(words, key.classes));
-  const stranger = named.find((key) => !isGroup(question.words, key));
+  // "Each harbour", where the data say port: any things may be meant.
+  const isOpen = asked.some(({ isEach, head }) => isEach && head === undefined);
+  const stranger = named.find((key) => !isGroup(question.words, key) && !(isOpen && key.isThing));
   if (stranger !== undefined) return [otherGroup(`The question has no word for the key ?${stranger.key}.`)];
   const missed = asked.find(
     ({ words, head, isEach }) =>

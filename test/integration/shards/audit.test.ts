@@ -31,6 +31,9 @@ describe("a question for each thing of a class that its query does not state", (
       ),
     ).toEqual([]));
 
+  it("is open where the data have no such word", async () =>
+    expect(await groupFlags("How many routes leave each harbour?", "?r h:from ?key")).toEqual([]));
+
   it("is flagged where the things are those of another class", async () =>
     expect(await groupFlags("How many ferries are there for each region?", "?f a h:Ferry ; h:ownedBy ?key")).toEqual([
       "The question has no word for the key ?key.",
