@@ -24,7 +24,7 @@ const maxListItems = 1_000;
  * @throws TypeError for triples in named graphs and for triple terms (RDF 1.2)
  */
 export function writeTurtle(
-  quads: readonly RDF.Quad[],
+  quads: Iterable<RDF.Quad>,
   prefixes: ReadonlyMap<string, string> = vocabularyPrefixes,
   style: TurtleStyle = {},
 ): string {
@@ -34,7 +34,34 @@ export function writeTurtle(
 }
 
 /** A node's statements: its objects by predicate. */
-type Statements = Map<string, RDF.Term[]>;
+type Statements = Map<string, ObjectList>;
+
+/** The objects of a predicate, each once; of most there is one, whose key nothing needs. */
+class ObjectList {
+  readonly #first: RDF.Term;
+  #byKey: Map<string, RDF.Term> | undefined;
+
+  constructor(first: RDF.Term) {
+    this.#first = first;
+  }
+
+  get terms(): readonly RDF.Term[] {
+    return this.#byKey === undefined ? [this.#first] : [...this.#byKey.values()];
+  }
+
+  /** False for one that is there already. */
+  add(term: RDF.Term): boolean {
+    this.#byKey ??= new Map([[keyOf(this.#first), this.#first]]);
+    const { size } = this.#byKey;
+    return this.#byKey.set(keyOf(term), term).size > size;
+  }
+}
+
+/** A term with its text in N-Triples, by which IRIs and literals are ordered. */
+interface KeyedTerm {
+  readonly term: RDF.Term;
+  readonly key: string;
+}
 
 interface Layout {
   readonly indent: string;
@@ -53,32 +80,32 @@ class TurtleWriter {
   readonly #brokenLists = new Set<string>();
   readonly #usedPrefixes = new Set<string>();
 
-  constructor(quads: readonly RDF.Quad[], prefixes: ReadonlyMap<string, string>, style: TurtleStyle) {
+  constructor(quads: Iterable<RDF.Quad>, prefixes: ReadonlyMap<string, string>, style: TurtleStyle) {
     this.#prefixes = prefixes;
     this.#base = style.baseIri;
     this.#ranks = new Map([rdf.type, ...(style.predicateOrder ?? [])].map((iri, rank) => [iri, rank]));
-    this.#labels = canonicalLabels(quads);
-    const seen = new Set<string>();
-    for (const quad of quads) this.#take(quad, seen);
+    const ofBlankNodes: RDF.Quad[] = [];
+    for (const quad of quads) {
+      this.#take(quad);
+      if (quad.subject.termType === "BlankNode" || quad.object.termType === "BlankNode") ofBlankNodes.push(quad);
+    }
+    this.#labels = canonicalLabels(ofBlankNodes);
   }
 
-  #take({ subject, predicate, object, graph }: RDF.Quad, seen: Set<string>): void {
+  #take({ subject, predicate, object, graph }: RDF.Quad): void {
     if (graph.termType !== "DefaultGraph") throw new TypeError("Turtle has no named graphs.");
     const key = keyOf(subject);
-    const triple = `${key}\n${predicate.value}\n${keyOf(object)}`;
-    if (seen.has(triple)) return;
-    seen.add(triple);
     let node = this.#nodes.get(key);
     if (node === undefined) {
       node = { term: subject, statements: new Map() };
       this.#nodes.set(key, node);
     }
     const objects = node.statements.get(predicate.value);
-    if (objects === undefined) node.statements.set(predicate.value, [object]);
-    else objects.push(object);
-    if (object.termType !== "Literal") {
-      this.#references.set(keyOf(object), (this.#references.get(keyOf(object)) ?? 0) + 1);
-    }
+    if (objects === undefined) node.statements.set(predicate.value, new ObjectList(object));
+    else if (!objects.add(object)) return;
+    if (object.termType === "Literal") return;
+    const objectKey = keyOf(object);
+    this.#references.set(objectKey, (this.#references.get(objectKey) ?? 0) + 1);
   }
 
   head(): string {
@@ -92,7 +119,7 @@ class TurtleWriter {
   /** Unreferenced nodes come first; a node written in brackets has no block of its own. */
   blocks(): readonly string[] {
     const nodes = [...this.#nodes].map(([key, { term }]) => ({ key, term }));
-    nodes.sort((left, right) => this.#compareTerms(left.term, right.term));
+    nodes.sort((left, right) => this.#compare(left, right));
     const [roots, others] = [
       nodes.filter((node) => this.#isRoot(node.key)),
       nodes.filter((node) => !this.#isRoot(node.key)),
@@ -111,6 +138,8 @@ class TurtleWriter {
     const statements = this.#nodes.get(key)?.statements;
     if (statements === undefined || this.#started.has(key)) return [];
     this.#started.add(key);
+    // The text grows as they go.
+    this.#nodes.delete(key);
     const subject = term.termType === "BlankNode" && this.#isRoot(key) ? "[]" : this.#plain(term);
     return [`${subject} ${this.#statements(statements, { indent: "  ", depth: 0 })} .\n`];
   }
@@ -120,7 +149,7 @@ class TurtleWriter {
       (left, right) => this.#rank(left) - this.#rank(right) || compareText(left, right),
     );
     return predicates
-      .map((predicate) => this.#property(predicate, valueFor(statements, predicate), layout))
+      .map((predicate) => this.#property(predicate, valueFor(statements, predicate).terms, layout))
       .join(` ;\n${layout.indent}`);
   }
 
@@ -140,9 +169,12 @@ class TurtleWriter {
 
   /** Nodes in brackets are ordered by what stands in them; their labels are hashes and mean nothing to a reader. */
   #inOrder(objects: readonly RDF.Term[], layout: Layout): readonly string[] {
+    const [only] = objects;
+    if (only !== undefined && objects.length === 1) return [this.#object(only, layout)];
     const written = objects
-      .toSorted((left, right) => this.#compareTerms(left, right))
-      .map((object) => ({ isBlank: object.termType === "BlankNode", text: this.#object(object, layout) }));
+      .map((term) => ({ term, key: keyOf(term) }))
+      .toSorted((left, right) => this.#compare(left, right))
+      .map(({ term: object }) => ({ isBlank: object.termType === "BlankNode", text: this.#object(object, layout) }));
     const [blank, other] = [written.filter((each) => each.isBlank), written.filter((each) => !each.isBlank)];
     return [...other, ...blank.toSorted((left, right) => compareText(left.text, right.text))].map(({ text }) => text);
   }
@@ -196,8 +228,8 @@ class TurtleWriter {
   #cell(key: string): { readonly first: RDF.Term; readonly rest: RDF.Term } | undefined {
     if (this.#brokenLists.has(key) || this.#started.has(key) || this.#references.get(key) !== 1) return undefined;
     const statements = this.#nodes.get(key)?.statements;
-    const first = onlyOne(statements?.get(rdf.first));
-    const rest = onlyOne(statements?.get(rdf.rest));
+    const first = onlyOne(statements?.get(rdf.first)?.terms);
+    const rest = onlyOne(statements?.get(rdf.rest)?.terms);
     return first !== undefined && rest !== undefined && statements?.size === 2 ? { first, rest } : undefined;
   }
 
@@ -227,11 +259,11 @@ class TurtleWriter {
   }
 
   /** IRIs, then literals, then blank nodes. */
-  #compareTerms(left: RDF.Term, right: RDF.Term): number {
+  #compare({ term: left, key: leftKey }: KeyedTerm, { term: right, key: rightKey }: KeyedTerm): number {
     const [leftRank, rightRank] = [kinds.indexOf(left.termType), kinds.indexOf(right.termType)];
     if (leftRank !== rightRank) return leftRank - rightRank;
     if (left.termType === "BlankNode") return this.#labelNumber(left) - this.#labelNumber(right);
-    return compareText(keyOf(left), keyOf(right));
+    return compareText(leftKey, rightKey);
   }
 
   #labelNumber(term: RDF.Term): number {

@@ -1,8 +1,9 @@
 import type * as RDF from "@rdfjs/types";
 import { rdf, voidExt, voidVocabulary, dcterms, fedway, foaf } from "../../../src/rdf/vocabularies.ts";
+import { isWritableIri, stringText } from "../../../src/rdf/term-text.ts";
 import { writeTurtle } from "../../../src/rdf/write-turtle.ts";
 import { descriptionQuads, type VoidDescription } from "../../../src/registry/descriptions.ts";
-import { type Solution, valueOf, type WholeStore } from "./whole-store.ts";
+import { type JsonTerm, type Solution, valueOf, type WholeStore } from "./whole-store.ts";
 
 /** Description of a shard beside its triples. */
 export interface DescribedShard
@@ -20,10 +21,15 @@ export interface ShardDocuments {
 /** Counts all that VoID can say of a shard, and writes it in both variants. Each count is exact, so that no status is noted. */
 export async function describeShard(store: WholeStore, shard: DescribedShard): Promise<ShardDocuments> {
   const description = await countedDescription(store, shard);
-  const all = descriptionQuads(description, { view: "agent", variant: "extended" });
-  const said = all.filter(isIn([...standard, voidExt.namespace, fedway.namespace])).toArray();
-  const written = (quads: readonly RDF.Quad[]): string => writeTurtle(saidOf(description.dataset, quads));
-  return { standard: written(said.filter(isIn(standard))), extended: written(said) };
+  // They are millions for a shard with many classes, and are written as they come.
+  const written = (namespaces: readonly string[]): string =>
+    writeTurtle(
+      saidOf(
+        description.dataset,
+        descriptionQuads(description, { view: "agent", variant: "extended" }).filter(isIn(namespaces)),
+      ),
+    );
+  return { standard: written(standard), extended: written([...standard, voidExt.namespace, fedway.namespace]) };
 }
 
 /** Statements of these namespaces; of those with `a` the class says which it is of. */
@@ -34,14 +40,14 @@ const isIn =
     return !notes.has(name) && namespaces.some((namespace) => name.startsWith(namespace));
   };
 
-/** Statements about a dataset, its document and its parts; a node that nothing leads to is left out. */
-function saidOf(dataset: string, quads: readonly RDF.Quad[]): readonly RDF.Quad[] {
+/** Statements about a dataset, its document and its parts, of which a link to each comes first; others are left out. */
+function* saidOf(dataset: string, quads: Iterable<RDF.Quad>): Generator<RDF.Quad> {
   const nodes = new Set([dataset, dataset.split("#", 1)[0]]);
-  for (let before = 0; before < nodes.size; ) {
-    before = nodes.size;
-    for (const { subject, object } of quads) if (nodes.has(subject.value)) nodes.add(object.value);
+  for (const quad of quads) {
+    if (!nodes.has(quad.subject.value)) continue;
+    if (quad.object.termType !== "Literal") nodes.add(quad.object.value);
+    yield quad;
   }
-  return quads.filter(({ subject }) => nodes.has(subject.value));
 }
 
 const standard = [voidVocabulary.namespace, dcterms.namespace, foaf.namespace];
@@ -70,8 +76,20 @@ async function countedDescription(store: WholeStore, shard: DescribedShard): Pro
   );
   const inClass = await ask("?class (COUNT(*) AS ?triples)", "?s a ?class . ?s ?p ?o", "GROUP BY ?class");
   const triplesOf = new Map(inClass.map((row) => [iriIn(row, "class"), count(row, "triples")]));
-  const ofClasses = await propertyPartitions(ask, "?s a ?of .");
-  const properties = (await propertyPartitions(ask, "")).get("") ?? [];
+  const classPartitions: VoidDescription["classPartitions"][number][] = [];
+  for (const row of entities) {
+    const iri = iriIn(row, "class");
+    classPartitions.push({
+      class: iri,
+      ...known,
+      entities: count(row, "entities"),
+      triples: triplesOf.get(iri),
+      // Class by class, as the groups of all of them take more memory than the data.
+      properties: await propertyPartitions(ask, instancesOf(row["class"])),
+      propertiesComplete: true,
+    });
+  }
+  const properties = await propertyPartitions(ask, "");
   const time = new Date(0).toISOString();
   return {
     ...shard,
@@ -84,15 +102,7 @@ async function countedDescription(store: WholeStore, shard: DescribedShard): Pro
     distinctObjects: count(totals, "objects"),
     classes: { value: entities.length, ...known },
     properties: { value: properties.length, ...known },
-    classPartitions: entities.map((row) => ({
-      class: iriIn(row, "class"),
-      status: "exact",
-      record: 0,
-      entities: count(row, "entities"),
-      triples: triplesOf.get(iriIn(row, "class")),
-      properties: ofClasses.get(iriIn(row, "class")) ?? [],
-      propertiesComplete: true,
-    })),
+    classPartitions,
     classesComplete: true,
     propertyPartitions: properties,
     propertiesComplete: true,
@@ -111,33 +121,35 @@ type Ask = (select: string, where: string, group?: string) => Promise<readonly S
 
 const counts = "(COUNT(*) AS ?triples) (COUNT(DISTINCT ?s) AS ?subjects) (COUNT(DISTINCT ?o) AS ?objects)";
 
-/** Partitions by property of each class that `scope` binds `?of` to; without a scope those of the shard, under "". */
-async function propertyPartitions(ask: Ask, scope: string): Promise<ReadonlyMap<string, readonly PropertyPartition[]>> {
-  const group = scope === "" ? "?p" : "?of ?p";
-  const rows = await ask(`${group} ${counts}`, `${scope} ?s ?p ?o`, `GROUP BY ${group} ORDER BY ${group}`);
+/** Data have classes that no query can name. */
+const instancesOf = (term: JsonTerm | undefined): string =>
+  term?.["type"] === "uri" && isWritableIri(valueOf(term))
+    ? `?s a <${valueOf(term)}> .`
+    : `?s a ?of FILTER(STR(?of) = ${stringText(valueOf(term))})`;
+
+/** Partitions by property of the things that `scope` binds `?s` to. */
+async function propertyPartitions(ask: Ask, scope: string): Promise<readonly PropertyPartition[]> {
+  const rows = await ask(`?p ${counts}`, `${scope} ?s ?p ?o`, "GROUP BY ?p ORDER BY ?p");
   const objects = async (name: string, where: string): Promise<ReadonlyMap<string, readonly ObjectPartition[]>> => {
     const found = await ask(
-      `${group} ?${name} (COUNT(*) AS ?triples)`,
+      `?p ?${name} (COUNT(*) AS ?triples)`,
       `${scope} ?s ?p ?o . ${where}`,
-      `GROUP BY ${group} ?${name} ORDER BY ${group} ?${name}`,
+      `GROUP BY ?p ?${name} ORDER BY ?p ?${name}`,
     );
     const partition = (row: Solution) => ({ iri: iriIn(row, name), triples: count(row, "triples"), ...known });
-    return new Map(Array.from(Map.groupBy(found, keyOf), ([key, some]) => [key, some.map(partition)]));
+    const byProperty = Map.groupBy(found, (row) => iriIn(row, "p"));
+    return new Map(Array.from(byProperty, ([iri, some]) => [iri, some.map(partition)]));
   };
   const classes = await objects("class", "?o a ?class");
   const datatypes = await objects("datatype", "BIND(DATATYPE(?o) AS ?datatype) FILTER(BOUND(?datatype))");
-  const partition = (row: Solution): PropertyPartition => ({
+  return rows.map((row) => ({
     property: iriIn(row, "p"),
     ...known,
     triples: count(row, "triples"),
     distinctSubjects: count(row, "subjects"),
     distinctObjects: count(row, "objects"),
-    objectClasses: classes.get(keyOf(row)) ?? [],
-    datatypes: datatypes.get(keyOf(row)) ?? [],
+    objectClasses: classes.get(iriIn(row, "p")) ?? [],
+    datatypes: datatypes.get(iriIn(row, "p")) ?? [],
     objectsComplete: true,
-  });
-  const byClass = Map.groupBy(rows, (row) => iriIn(row, "of"));
-  return new Map(Array.from(byClass, ([iri, some]) => [iri, some.map(partition)]));
+  }));
 }
-
-const keyOf = (row: Solution): string => `${iriIn(row, "of")} ${iriIn(row, "p")}`;

@@ -14,6 +14,7 @@ const nodeOf = (subject: Subject): RDF.NamedNode | RDF.BlankNode =>
 /** Gathers triples about nodes that are named by IRI; undefined values write nothing. */
 export class QuadWriter {
   #quads: RDF.Quad[] = [];
+  readonly #literals = new Map<string, RDF.Literal>();
 
   /** Returns and clears the quads written since the last call. */
   take(): readonly RDF.Quad[] {
@@ -58,7 +59,11 @@ export class QuadWriter {
   }
 
   #typed(subject: Subject, predicate: string, [value, datatype]: readonly [string, string]): void {
-    this.#add(subject, predicate, dataFactory.literal(value, dataFactory.namedNode(datatype)));
+    const key = `${value} ${datatype}`;
+    // Many counts are alike.
+    const term = this.#literals.get(key) ?? dataFactory.literal(value, dataFactory.namedNode(datatype));
+    this.#literals.set(key, term);
+    this.#add(subject, predicate, term);
   }
 
   #add(subject: Subject, predicate: string, object: RDF.NamedNode | RDF.BlankNode | RDF.Literal): void {
