@@ -241,6 +241,24 @@ describe("a package", () => {
     expect(manifest.strata).toMatchObject({ "aggregate-over-union": 1, "unlike-keys": 2, empty: 4, "member-down": 5 });
   });
 
+  it("says before it begins that the data are too large for the store, and what to do", async () => {
+    const { folder } = await openBuiltWorkspace();
+    await expect(makePackage(folder, undefined, 0.01)).rejects.toMatchObject({
+      code: "REQUEST_TOO_LARGE",
+      message: expect.stringMatching(
+        /^Gold answers need a store of about 1 MB with all \d+ triples; it may have 0\.01 MB\.$/u,
+      ) as string,
+      details: { next: "Raise FEDWAY_HOSTED_TOTAL_MB to 1, or run fedway shards package, which may take 3,584 MB." },
+    });
+    const manifest = join(folder, "manifest.json");
+    const text = await readFile(manifest, "utf8");
+    await writeFile(manifest, text.replaceAll(/"lineBytes": \d+/gu, '"lineBytes": 1000000000'));
+    await expect(makePackage(folder)).rejects.toMatchObject({
+      code: "REQUEST_TOO_LARGE",
+      details: { next: expect.stringContaining("hosted by any SPARQL engine") as string },
+    });
+  });
+
   it("does not replace a folder of something else", async () => {
     const { folder, dataDir } = await openBuiltWorkspace();
     await expect(makePackage(folder, dataDir)).rejects.toMatchObject({ code: "REQUEST_INVALID" });

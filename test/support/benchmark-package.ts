@@ -13,10 +13,10 @@ import { type RunningService, startService } from "./running-service.ts";
 export const baseUrl = "http://benchmark.example";
 
 /** The package of finished shards in a folder of its own. */
-export const makePackage = (shards: string, output = join(newFolder(), "package")) =>
+export const makePackage = (shards: string, output = join(newFolder(), "package"), memoryMb?: number) =>
   packageShards(
     shards,
-    { output, baseUrl, version: "1.2.3", signal: new AbortController().signal, onProgress: () => {} },
+    { output, baseUrl, version: "1.2.3", memoryMb, signal: new AbortController().signal, onProgress: () => {} },
     storeOpener,
   );
 

@@ -1,8 +1,10 @@
+import { createReadStream } from "node:fs";
 import { readFile, rename, rm, writeFile, copyFile } from "node:fs/promises";
 import { join, resolve, dirname } from "node:path";
 import { createHash } from "node:crypto";
 import { valueFor } from "../../../src/values.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { amountText } from "../../../src/figures.ts";
 import { openShardFolder, readReport, type ShardDataset } from "../finished-folder.ts";
 import { type Manifest, manifestName, readManifest, type Source } from "../materialise/manifest.ts";
 import type { ShardReport } from "../report/shard-report.ts";
@@ -91,8 +93,8 @@ export interface PackageResult {
 /**
  * Makes the package of finished shards: one folder, there when it is complete. Queries that have no answer or no federated form are
  * in it, each with the name of its outcome.
- * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID`, `REQUEST_INVALID` (the output holds something else), `SHARDS_BUSY`; the
- *   signal's reason
+ * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID`, `REQUEST_INVALID` (the output holds something else),
+ *   `REQUEST_TOO_LARGE` (the store cannot hold all shards), `SHARDS_BUSY`; the signal's reason
  */
 export async function packageShards(
   folder: string,
@@ -115,6 +117,26 @@ export async function packageShards(
     await rm(building, { recursive: true, force: true });
     await lock.release();
   }
+}
+
+const mib = 1_048_576;
+
+/** @throws FedwayError `REQUEST_TOO_LARGE`; the need is measured: terms and indexes, and a quarter more for queries */
+function refuseTooLarge({ shards, triples }: Manifest, { memoryMb = packageLimits.memoryMb }: PackagePlan): void {
+  const lineBytes = shards.reduce((sum, shard) => sum + shard.lineBytes, 0);
+  const needMb = Math.ceil(((lineBytes * 1.4 + triples * 160) * 1.25) / mib);
+  if (needMb <= memoryMb) return;
+  const [need, most] = [needMb, packageLimits.memoryMb].map((each) => each.toLocaleString("en"));
+  throw new FedwayError(
+    "REQUEST_TOO_LARGE",
+    `Gold answers need a store of about ${need} MB with all ${amountText(triples, "triple")}; it may have ${memoryMb.toLocaleString("en")} MB.`,
+    {
+      next:
+        needMb <= packageLimits.memoryMb
+          ? `Raise FEDWAY_HOSTED_TOTAL_MB to ${needMb}, or run fedway shards package, which may take ${most} MB.`
+          : "Name fewer inputs in the description and build again, or do without gold answers: the files of the shards can be hosted by any SPARQL engine as they are.",
+    },
+  );
 }
 
 /** @throws FedwayError `REQUEST_INVALID` */
@@ -152,7 +174,9 @@ interface Parts {
 async function writePackage(folder: string, target: string, options: PackageOptions): Promise<PackageManifest> {
   const { baseUrl, openStore, scratch, signal } = options;
   const dataset = await openShardFolder(folder);
-  const [shards, report] = [await readManifest(folder), await readReport(folder)];
+  const shards = await readManifest(folder);
+  refuseTooLarge(shards, options);
+  const report = await readReport(folder);
   const urlOf = (id: string): string => shardUrl(baseUrl, dataset.dataset, id);
   const endpoints = shards.shards.map(({ id, key }) => ({ id, key, url: urlOf(id) }));
   options.onProgress({ stage: "loading the dataset", done: 0 });
@@ -359,8 +383,14 @@ class FolderWriter {
     const path = join(this.#target, name);
     await makeFolder(dirname(path));
     await copyFile(join(folder, file), path);
-    const content = await readFile(path);
-    this.written.push({ name, bytes: content.length, sha256: sha256(content) });
+    const hash = createHash("sha256");
+    let bytes = 0;
+    for await (const chunk of createReadStream(path)) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    this.written.push({ name, bytes, sha256: hash.digest("hex") });
   }
 }
 
