@@ -228,9 +228,10 @@ class TurtleWriter {
   #cell(key: string): { readonly first: RDF.Term; readonly rest: RDF.Term } | undefined {
     if (this.#brokenLists.has(key) || this.#started.has(key) || this.#references.get(key) !== 1) return undefined;
     const statements = this.#nodes.get(key)?.statements;
-    const first = onlyOne(statements?.get(rdf.first)?.terms);
-    const rest = onlyOne(statements?.get(rdf.rest)?.terms);
-    return first !== undefined && rest !== undefined && statements?.size === 2 ? { first, rest } : undefined;
+    if (statements?.size !== 2) return undefined;
+    const first = onlyOne(statements.get(rdf.first)?.terms);
+    const rest = onlyOne(statements.get(rdf.rest)?.terms);
+    return first !== undefined && rest !== undefined ? { first, rest } : undefined;
   }
 
   #plain(term: RDF.Term): string {

@@ -142,7 +142,7 @@ async function propertyPartitions(ask: Ask, scope: string): Promise<readonly Pro
   };
   const classes = await objects("class", "?o a ?class");
   const datatypes = await objects("datatype", "BIND(DATATYPE(?o) AS ?datatype) FILTER(BOUND(?datatype))");
-  return rows.map((row) => ({
+  const propertyOf = (row: Solution) => ({
     property: iriIn(row, "p"),
     ...known,
     triples: count(row, "triples"),
@@ -151,5 +151,6 @@ async function propertyPartitions(ask: Ask, scope: string): Promise<readonly Pro
     objectClasses: classes.get(iriIn(row, "p")) ?? [],
     datatypes: datatypes.get(iriIn(row, "p")) ?? [],
     objectsComplete: true,
-  }));
+  });
+  return rows.map(propertyOf);
 }
